@@ -1,0 +1,26 @@
+"""The `capsrl` command: one module per subcommand, and the one place errors become exit codes."""
+
+import sys
+
+import typer
+
+from capsrl.errors import CapsrlError
+
+app = typer.Typer(
+    help="Semantic role labelling by capsule networks: who did what to whom.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+def main() -> None:
+    """Run the command line; the user's mistakes exit with 2 and one line, bugs keep a traceback."""
+    try:
+        app()
+    except CapsrlError as error:
+        sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except BrokenPipeError:  # `capsrl ... | head`
+        sys.stderr.close()
+        sys.exit(141)

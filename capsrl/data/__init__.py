@@ -1,0 +1,1 @@
+"""Corpora in and out: every format becomes Sentences, and Sentences become batches."""

@@ -1,0 +1,1 @@
+"""Scores of predicted propositions against gold ones; needs no torch."""

@@ -1,0 +1,100 @@
+"""Sentence, Proposition, Argument: the words every layer speaks.
+
+A reader makes them, the model fills them, the scorer compares them, a writer puts them away.
+All three are immutable: labelling a sentence gives a new one (`Sentence.with_propositions`).
+Positions are 0-based; character offsets are half-open and count into `Sentence.text`.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One word that fills one role of a proposition.
+
+    role         A0, AM-TMP, C-A1, ... A word with two roles is two arguments.
+    word         position of the head word in the sentence
+    probability  how sure the model is, None when read from a corpus
+    start, end   where the head word stands in the sentence's text, when the text is known
+    """
+
+    role: str
+    word: int
+    probability: float | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """A predicate, its sense and its arguments: who did what to whom.
+
+    predicate    position of the predicate in the sentence
+    sense        the roleset (sign.01); None where only the position is known (blind files)
+    arguments    in the order of their words
+    probability  how sure the model is of the sense, None when read from a corpus
+    start, end   where the predicate stands in the sentence's text, when the text is known
+    """
+
+    predicate: int
+    sense: str | None = None
+    arguments: tuple[Argument, ...] = ()
+    probability: float | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """The words of a sentence, what is known of each, and its propositions.
+
+    words         the forms
+    propositions  in the order of their predicates
+    lemmas, tags  dictionary form and part of speech of each word, None when unknown
+    heads         position of each word's syntactic head, None at a root; None when unparsed
+    relations     the label of the arc from that head
+    text          the raw text the words stand in, when there is one
+    offsets       (start, end) of each word in `text`
+    id            the name of the sentence in its corpus
+    columns       what else the file held, column name -> one string per word, for the way back
+    comments      lines that stood above the sentence, for the way back
+    """
+
+    words: tuple[str, ...]
+    propositions: tuple[Proposition, ...] = ()
+    lemmas: tuple[str, ...] | None = None
+    tags: tuple[str, ...] | None = None
+    heads: tuple[int | None, ...] | None = None
+    relations: tuple[str, ...] | None = None
+    text: str | None = None
+    offsets: tuple[tuple[int, int], ...] | None = None
+    id: str | None = None
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    comments: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+    @property
+    def predicates(self) -> tuple[int, ...]:
+        """Positions of the predicates."""
+        return tuple(proposition.predicate for proposition in self.propositions)
+
+    def with_propositions(self, propositions: Iterable[Proposition]) -> "Sentence":
+        """The same sentence with other propositions, sorted by predicate; offsets filled in if known."""
+        ordered = sorted(propositions, key=lambda proposition: proposition.predicate)
+        if self.offsets is not None:
+            ordered = [_with_offsets(proposition, self.offsets) for proposition in ordered]
+        return replace(self, propositions=tuple(ordered))
+
+
+def _with_offsets(
+    proposition: Proposition, offsets: tuple[tuple[int, int], ...]
+) -> Proposition:
+    start, end = offsets[proposition.predicate]
+    arguments = tuple(
+        replace(argument, start=offsets[argument.word][0], end=offsets[argument.word][1])
+        for argument in proposition.arguments
+    )
+    return replace(proposition, arguments=arguments, start=start, end=end)

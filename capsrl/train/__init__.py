@@ -1,0 +1,1 @@
+"""From a recipe and a corpus to a model folder."""
