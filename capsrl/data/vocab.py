@@ -1,0 +1,97 @@
+"""Strings <-> ids: words, characters, tags, roles, senses. Built once, then never changed.
+
+By default id 0 is padding and id 1 stands for every string not seen in training.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from capsrl.errors import ModelError
+
+PADDING = ""  # no word, tag or role is empty, so nothing in a corpus can be taken for it
+UNKNOWN = "<unk>"
+PADDING_ID = 0
+UNKNOWN_ID = 1
+
+
+class Vocab:
+    """Distinct strings, each with its position as id.
+
+    One that holds UNKNOWN gives its id for any string it does not hold; one without (roles,
+    say, where there is no such thing) raises KeyError instead.
+    """
+
+    def __init__(self, entries: Iterable[str]) -> None:
+        self._entries = tuple(entries)
+        self._ids = {entry: id for id, entry in enumerate(self._entries)}
+        if len(self._ids) < len(self._entries):
+            twice = next(e for id, e in enumerate(self._entries) if self._ids[e] != id)
+            raise ValueError(f"expected distinct entries, got {twice!r} twice")
+        self._unknown_id = self._ids.get(UNKNOWN)
+
+    @classmethod
+    def from_counts(
+        cls,
+        counts: Mapping[str, int],
+        *,
+        min_count: int = 1,
+        first: Sequence[str] = (PADDING, UNKNOWN),
+    ) -> "Vocab":
+        """`first`, then what was counted at least `min_count` times, most frequent first.
+
+        Equally frequent strings are in alphabetical order, so the ids do not depend on the order
+        in which the counts were made.
+        """
+        reserved = set(first)
+        kept = (e for e, count in counts.items() if count >= min_count and e not in reserved)
+        return cls([*first, *sorted(kept, key=lambda entry: (-counts[entry], entry))])
+
+    @classmethod
+    def from_list(cls, entries: object, *, source: str = "vocab.json") -> "Vocab":
+        """What `to_list` gave, back from JSON; raises ModelError naming `source`."""
+        if not isinstance(entries, list):
+            raise ModelError(f"{source}: expected a list of strings, got {type(entries).__name__}")
+        for id, entry in enumerate(entries):
+            if not isinstance(entry, str):
+                raise ModelError(f"{source}: expected a string as entry {id}, got {entry!r}")
+        try:
+            return cls(entries)
+        except ValueError as error:
+            raise ModelError(f"{source}: {error}; the file is damaged") from None
+
+    def to_list(self) -> list[str]:
+        """The entries in the order of their ids, for JSON."""
+        return list(self._entries)
+
+    def id(self, entry: str) -> int:
+        """The id of a string, or that of UNKNOWN; KeyError where the vocabulary has none."""
+        found = self._ids.get(entry, self._unknown_id)
+        if found is None:
+            raise KeyError(entry)
+        return found
+
+    def ids(self, entries: Iterable[str]) -> list[int]:
+        """The id of each string."""
+        return [self.id(entry) for entry in entries]
+
+    def __getitem__(self, id: int) -> str:
+        if not 0 <= id < len(self._entries):  # a negative id is a mistake, not a count from the end
+            raise IndexError(f"expected an id from 0 to {len(self._entries) - 1}, got {id}")
+        return self._entries[id]
+
+    def __contains__(self, entry: object) -> bool:
+        return entry in self._ids
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vocab) and self._entries == other._entries
+
+    def __hash__(self) -> int:
+        return hash(self._entries)
+
+    def __repr__(self) -> str:
+        return f"Vocab({len(self)} entries)"
