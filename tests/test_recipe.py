@@ -1,0 +1,208 @@
+"""Recipes: what is written is what is run, and every mistake is named at once."""
+
+import dataclasses
+import sys
+from pathlib import Path
+
+import pytest
+
+from capsrl.config import DataConfig, Recipe, TrainConfig
+from capsrl.errors import ConfigError
+from capsrl.recipe import _RANGES, flatten, load_values, make_recipe, read_recipe
+
+ROOT = Path(__file__).resolve().parent.parent
+RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
+GOOD = """
+[data]
+train = "corpus/train.conll09"
+dev = "/elsewhere/dev.conll09"
+test = { one = "corpus/one.conll09" }
+[model.embeddings]
+learned = 10
+[train]
+epochs = 7
+learning_rate = 1
+"""
+
+
+def write(folder: Path, text: str = GOOD) -> Path:
+    path = folder / "x.toml"
+    path.write_text(text)
+    return path
+
+
+def problems(path: Path, *overrides: str) -> list[str]:
+    with pytest.raises(ConfigError) as caught:
+        read_recipe(path, overrides)
+    return str(caught.value).splitlines()
+
+
+def test_a_recipe_changes_only_what_it_names(tmp_path):
+    recipe = read_recipe(write(tmp_path))
+    assert recipe.train == TrainConfig(epochs=7, learning_rate=1)
+    assert recipe.model.embeddings.learned == 10
+    assert recipe.loss == Recipe(data=recipe.data).loss
+
+
+def test_paths_are_relative_to_the_recipe(tmp_path):
+    assert read_recipe(write(tmp_path)).data == DataConfig(
+        train=str(tmp_path / "corpus/train.conll09"),
+        dev="/elsewhere/dev.conll09",
+        test={"one": str(tmp_path / "corpus/one.conll09")},
+    )
+
+
+def test_a_transformer_is_a_folder_or_a_package(tmp_path):
+    (tmp_path / "encoder").mkdir()
+    path = tmp_path / "x.toml"
+
+    def transformer(value: str) -> str | None:
+        path.write_text(GOOD.replace("learned = 10", f'transformer = "{value}"'))
+        return read_recipe(path).model.embeddings.transformer
+
+    assert transformer("encoder") == str(tmp_path / "encoder")
+    assert transformer("./missing") == str(tmp_path / "missing")
+    assert transformer("some_package") == "some_package"
+
+
+def test_overrides_are_toml_values_or_bare_words(tmp_path):
+    recipe = read_recipe(
+        write(tmp_path),
+        (
+            "train.epochs=3",
+            "train.decay=linear",
+            "train.bf16=false",
+            'data.name="a = b"',
+            "data.train=here.conll09",
+            "data.test.two=two.conll09",
+            "train.learning_rate=",
+        ),
+    )
+    assert (recipe.train.epochs, recipe.train.decay, recipe.train.bf16) == (3, "linear", False)
+    assert recipe.data.name == "a = b"
+    assert recipe.data.train == "here.conll09"  # the command line means the working directory
+    assert recipe.data.test["two"] == "two.conll09"
+    assert recipe.train.learning_rate == TrainConfig().learning_rate
+
+
+def test_every_bad_key_is_named_in_one_error(tmp_path):
+    path = write(
+        tmp_path,
+        """
+        [data]
+        train = "a"
+        dev = "b"
+        batch_words = 3
+        [model.embeddings]
+        learned = 10
+        [train]
+        lerning_rate = 1.0
+        epochs = "many"
+        bf16 = 1
+        decay = "steep"
+        [zzz]
+        a = 1
+        """,
+    )
+    assert sorted(problems(path, "train.patience=1.5", "loss.xyzzy=1")) == [
+        "--set loss.xyzzy: unknown key loss.xyzzy",
+        "--set train.patience: train.patience: expected a whole number, got 1.5",
+        f"{path}: train.bf16: expected true or false, got 1",
+        f"{path}: train.decay: expected 'none', 'linear' or 'cosine', got \"steep\"",
+        f'{path}: train.epochs: expected a whole number, got "many"',
+        f"{path}: unknown key data.batch_words; did you mean train.batch_words?",
+        f"{path}: unknown key train.lerning_rate; did you mean train.learning_rate?",
+        f"{path}: unknown key zzz",
+    ]
+
+
+def test_numbers_out_of_range_are_named_together(tmp_path):
+    path = write(tmp_path)
+    found = problems(
+        path,
+        "model.encoder.dropout=1.0",
+        "train.epochs=0",
+        "train.clip=nan",
+        "train.layer_decay=1.1",
+        "loss.l2=-1e-4",
+    )
+    assert found == [
+        "--set model.encoder.dropout: model.encoder.dropout: expected at least 0 and below 1, got 1.0",
+        "--set train.epochs: train.epochs: expected at least 1, got 0",
+        "--set loss.l2: loss.l2: expected at least 0, got -0.0001",
+        "--set train.clip: train.clip: expected above 0, got nan",
+        "--set train.layer_decay: train.layer_decay: expected above 0 and at most 1, got 1.1",
+    ]
+
+
+def test_every_number_of_a_recipe_has_a_range():
+    defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="a", dev="b"))))
+    numbers = {key for key, value in defaults.items() if type(value) in (int, float)}
+    assert numbers == {key for _, _, keys in _RANGES for key in keys}
+
+
+def test_choices_that_mean_nothing_together(tmp_path):
+    path = write(tmp_path)
+    found = problems(path, "model.embeddings.learned=", "model.embeddings.fine_tune=true")
+    assert found == [
+        f"{path}: model.embeddings: expected at least one source of word vectors "
+        "(transformer, elmo, fasttext, learned, characters), got none",
+        "--set model.embeddings.fine_tune: model.embeddings.fine_tune: "
+        "expected model.embeddings.transformer beside it, got none",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[train]\nepochs = 1\n[model.embeddings]\nlearned = 1", "expected data, got none; name"),
+        ("[data]\ntrain = 'a'\n[model.embeddings]\nlearned = 1", "expected data.dev, got none"),
+        ("data = 3", "data: expected a table, got 3"),
+        ("[data\n", "expected TOML, got a syntax error: .*line 1"),
+    ],
+)
+def test_a_recipe_that_is_none(tmp_path, text, message):
+    with pytest.raises(ConfigError, match=f"x.toml: {message}"):
+        read_recipe(write(tmp_path, text))
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    with pytest.raises(ConfigError, match="none.toml: cannot be read: No such file"):
+        read_recipe(tmp_path / "none.toml")
+    (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="x.toml: expected UTF-8 text"):
+        read_recipe(tmp_path / "x.toml")
+
+
+@pytest.mark.parametrize("override", ["train.epochs", "=3", "train..epochs=3"])
+def test_an_override_without_key_or_value(tmp_path, override):
+    with pytest.raises(ConfigError, match=f"--set {override}: expected KEY=VALUE"):
+        read_recipe(write(tmp_path), [override])
+
+
+def test_an_override_through_a_value(tmp_path):
+    with pytest.raises(
+        ConfigError, match="--set train.epochs.x=1: expected a table at epochs, got 7"
+    ):
+        read_recipe(write(tmp_path), ["train.epochs.x=1"])
+
+
+def test_without_pydantic_a_recipe_can_still_be_made(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydantic", None)
+    path = write(tmp_path)
+    with pytest.raises(ConfigError, match=r"recipes need pydantic: pip install 'capsrl\[model\]'"):
+        read_recipe(path)
+    assert make_recipe(load_values(path)).train.epochs == 7
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_the_recipes_that_come_with_us_are_valid(path):
+    assert read_recipe(path).data.licence
+
+
+def test_recipes_differ_from_the_defaults_only_in_what_they_say():
+    for path in RECIPES:
+        recipe = read_recipe(path)
+        defaults = flatten(dataclasses.asdict(Recipe(data=recipe.data)))
+        said = flatten({k: v for k, v in load_values(path).items() if k != "data"})
+        assert [key for key, value in said.items() if value == defaults[key]] == [], path
