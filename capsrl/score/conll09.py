@@ -1,0 +1,212 @@
+"""Gold and predicted sentences -> Scores, equal to the official CoNLL-2009 scorer's.
+
+Sentences stream by in step; what is kept grows with the number of different counts, not with
+the length of the files.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from capsrl.errors import ConfigError, DataError
+from capsrl.score.breakdown import Breakdowns, Row, Seen
+from capsrl.score.counts import PRF, Counts
+from capsrl.score.matching import MODES, Mode, match_sentence
+from capsrl.sentence import Sentence
+
+
+class MisalignedError(DataError):
+    """Two files do not hold the same sentences.
+
+    system    which of the predictions, 0 for the first
+    sentence  0-based number of the first sentence that differs
+    word      0-based position of the first word that differs; None where a whole sentence is
+              missing, or one has more words than the other
+    problem   what was expected and what stood there, without the place
+    """
+
+    def __init__(self, system: int, sentence: int, word: int | None, problem: str) -> None:
+        place = f"sentence {sentence + 1}"
+        if word is not None:
+            place += f", word {word + 1}"
+        super().__init__(f"{place}: {problem}; {ADVICE}")
+        self.system = system
+        self.sentence = sentence
+        self.word = word
+        self.problem = problem
+
+
+ADVICE = "score the same sentences in the same order"
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """What a prediction is worth, in the mode asked for and by the official count.
+
+    mode             how senses and arguments were compared
+    counts           the counts and figures of that mode
+    official         those of the official scorer; the same object in official mode
+    sentence_counts  (correct, gold, predicted) -> number of sentences with these counts in
+                     this mode, what `capsrl.score.significance` resamples
+    breakdowns       breakdown -> row -> figures, for those asked for
+    """
+
+    mode: Mode
+    counts: Counts
+    official: Counts
+    sentence_counts: Mapping[tuple[int, ...], int]
+    breakdowns: Mapping[str, Mapping[str, Row]]
+
+    @property
+    def labeled_precision(self) -> float:
+        """Per cent of predicted senses and arguments that are right."""
+        return self.counts.labeled.precision
+
+    @property
+    def labeled_recall(self) -> float:
+        """Per cent of gold senses and arguments that were found."""
+        return self.counts.labeled.recall
+
+    @property
+    def labeled_f1(self) -> float:
+        """The figure systems are ranked by."""
+        return self.counts.labeled.f1
+
+    @property
+    def exact_match(self) -> float:
+        """EM: per cent of gold propositions right in sense and every argument."""
+        return self.counts.exact_match
+
+
+def score(
+    gold: Iterable[Sentence],
+    pred: Iterable[Sentence],
+    *,
+    mode: Mode = "official",
+    by: Collection[str] = (),
+    train: Iterable[Sentence] | None = None,
+) -> Scores:
+    """Compare predicted propositions with gold ones, sentence by sentence.
+
+    mode   "official": lemmas are ignored, roles count whatever the sense (eval09.pl);
+           "strict": the lemma of a sense counts; "primesrl": besides, a numbered role counts only
+           under the right sense, and C- and R- arguments only together with what they continue
+    by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
+    train  the sentences trained on, for the breakdowns by seen lemma and sense
+    Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
+    ConfigError for an unknown mode or breakdown.
+    """
+    return score_systems(gold, [pred], mode=mode, by=by, train=train)[0][0]
+
+
+def score_systems(
+    gold: Iterable[Sentence],
+    systems: Collection[Iterable[Sentence]],
+    *,
+    mode: Mode = "official",
+    by: Collection[str] = (),
+    train: Iterable[Sentence] | None = None,
+) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
+    """Score several predictions in one pass over gold.
+
+    Gives their Scores, and how often each combination of counts occurs: correct and
+    predicted arcs of every system in turn, then gold ones, as `paired_test` wants them.
+    """
+    if mode not in MODES:
+        raise ConfigError(f"mode: expected one of {', '.join(MODES)}, got {mode}")
+    seen = Seen.of(train) if train is not None else None
+    collectors = [_Collector(mode, Breakdowns(by, seen)) for _ in systems]
+    joint: Counter[tuple[int, ...]] = Counter()
+    for gold_sentence, *predicted in _aligned(gold, systems):
+        key: list[int] = []
+        n_gold = 0
+        for collector, sentence in zip(collectors, predicted, strict=True):
+            n_correct, n_gold, n_pred = collector.add(gold_sentence, sentence)
+            key += (n_correct, n_pred)
+        joint[*key, n_gold] += 1
+    return [collector.scores() for collector in collectors], joint
+
+
+class _Collector:
+    def __init__(self, mode: Mode, breakdowns: Breakdowns) -> None:
+        self._mode = mode
+        self._official = Counts()
+        self._counts = self._official if mode == "official" else Counts()
+        self._sentence_counts: Counter[tuple[int, ...]] = Counter()
+        self._breakdowns = breakdowns
+
+    def add(self, gold: Sentence, pred: Sentence) -> tuple[int, int, int]:
+        matches = match_sentence(gold, pred)
+        triple = self._official.add(matches)
+        if self._mode != "official":
+            matches = match_sentence(gold, pred, self._mode)
+            triple = self._counts.add(matches)
+        self._sentence_counts[triple] += 1
+        self._breakdowns.add(gold, matches)
+        return triple
+
+    def scores(self) -> Scores:
+        return Scores(
+            self._mode,
+            self._counts,
+            self._official,
+            self._sentence_counts,
+            self._breakdowns.tables(),
+        )
+
+
+def _aligned(
+    gold: Iterable[Sentence], systems: Collection[Iterable[Sentence]]
+) -> Iterator[tuple[Sentence, ...]]:
+    for number, sentences in enumerate(zip_longest(gold, *systems)):
+        first, *others = sentences
+        for system, other in enumerate(others):
+            if first is None or other is None or first.words != other.words:
+                _refuse(first, other, system, number)
+        yield sentences
+
+
+def _refuse(gold: Sentence | None, pred: Sentence | None, system: int, number: int) -> None:
+    if gold is None and pred is None:
+        return  # another system has more sentences: its own turn comes
+    if gold is None:
+        problem = f"expected the end of the file after {number} sentences, got another sentence"
+        raise MisalignedError(system, number, None, problem)
+    if pred is None:
+        problem = f"expected another sentence, got the end of the file after {number} sentences"
+        raise MisalignedError(system, number, None, problem)
+    for word, (expected, got) in enumerate(zip(gold.words, pred.words, strict=False)):
+        if expected != got:
+            problem = f"expected the word {expected!r}, got {got!r}"
+            raise MisalignedError(system, number, word, problem)
+    problem = f"expected {len(gold)} words, got {len(pred)}"
+    raise MisalignedError(system, number, None, problem)
+
+
+def official_lines(counts: Counts) -> dict[str, str]:
+    """The figures as the official scorer prints them, to the last digit."""
+    lines: dict[str, str] = {}
+    pairs = {"labeled": (counts.correct_arguments, counts.correct_senses, counts.labeled)}
+    pairs["unlabeled"] = (counts.found_arguments, counts.found_predicates, counts.unlabeled)
+    for name, (arguments, predicates, figures) in pairs.items():
+        part = f"({arguments} + {predicates})"
+        of_pred = f"({counts.pred_arguments} + {counts.pred_predicates})"
+        of_gold = f"({counts.gold_arguments} + {counts.gold_predicates})"
+        lines |= _three_lines(name, part, of_pred, of_gold, figures)
+    whole = counts.propositions
+    lines |= _three_lines(
+        "proposition", str(whole.correct), str(whole.pred), str(whole.gold), whole
+    )
+    lines["exact_semantic_match"] = (
+        f"{counts.exact_sentences} / {counts.sentences} * 100 = {counts.exact_semantic_match:.2f} %"
+    )
+    return lines
+
+
+def _three_lines(name: str, part: str, of_pred: str, of_gold: str, figures: PRF) -> dict[str, str]:
+    return {
+        f"{name}_precision": f"{part} / {of_pred} * 100 = {figures.precision:.2f} %",
+        f"{name}_recall": f"{part} / {of_gold} * 100 = {figures.recall:.2f} %",
+        f"{name}_f1": f"{figures.f1:.2f}",
+    }
