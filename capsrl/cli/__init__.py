@@ -4,6 +4,7 @@ import sys
 
 import typer
 
+from capsrl.cli.stats import show_stats
 from capsrl.errors import CapsrlError
 
 app = typer.Typer(
@@ -12,6 +13,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command("stats")(show_stats)
 
 
 def main() -> None:
