@@ -45,12 +45,8 @@ def read_conll09(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[S
         if number == 1:
             line = line.removeprefix("\ufeff")
         if line and not line.isspace():
-            if "\t\t" in line or line[-1] == "\t":
-                column = line.split("\t").index("") + 1
-                raise DataError(
-                    f"{source}:{number}: expected _ in every empty cell, "
-                    f"got nothing in column {column}"
-                )
+            if "\t\t" in line or line[-1] == "\t" or "\r" in line:
+                raise _cell_error(line, f"{source}:{number}")
             rows.append(line.split("\t"))
         elif rows:
             yield _sentence(rows, source, number - len(rows))
@@ -74,7 +70,9 @@ def format_conll09(sentence: Sentence) -> str:
     else:
         words, kept = _cells(sentence.words), _known_columns(sentence)
     tail = _kept_tail(sentence) if is_conll09 else None
-    columns = [_ids(len(words)), words, *kept, *(tail or _new_tail(sentence))]
+    if tail is None:
+        tail = _new_tail(sentence)
+    columns = [_ids(len(words)), words, *kept, *tail]
     text = "".join(["\t".join(row) + "\n" for row in zip(*columns, strict=True)]) + "\n"
     # Counted over the whole text: looking into each cell takes longer than all the rest.
     n_tabs = len(words) * (len(columns) - 1)
@@ -92,10 +90,10 @@ def _sentence(rows: list[list[str]], source: str, start: int) -> Sentence:
         columns = list(zip(*rows, strict=True))
     except ValueError:
         raise _width_error(rows, source, start) from None
-    ids, words, *kept = columns[:_FIRST_TAIL]
     tail = columns[_FIRST_TAIL:]
-    if len(kept) < len(_KEPT) or (owners := _owners(tail)) is None:
+    if len(columns) < _FIRST_TAIL or (owners := _owners(tail)) is None:
         raise _width_error(rows, source, start)
+    ids, words, *kept = columns[:_FIRST_TAIL]
     if ids != _ids(len(ids)):
         row, expected = next((i, e) for i, e in enumerate(_ids(len(ids))) if e != ids[i])
         raise DataError(f"{source}:{start + row}: expected ID {expected}, got {ids[row]!r}")
@@ -284,6 +282,13 @@ def _cells(column: Iterable[str]) -> tuple[str, ...]:
 
 def _name(sentence: Sentence) -> str:
     return f"sentence {sentence.id or ' '.join(sentence.words[:5])!r}"
+
+
+def _cell_error(line: str, where: str) -> DataError:
+    if "\r" in line:
+        return DataError(f"{where}: expected carriage returns only at the end, got one in the row")
+    column = line.split("\t").index("") + 1
+    return DataError(f"{where}: expected _ in every empty cell, got nothing in column {column}")
 
 
 def _width_error(rows: list[list[str]], source: str, start: int) -> DataError:

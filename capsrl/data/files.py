@@ -29,8 +29,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
     Lines end at a newline (carriage returns before it are dropped, a byte-order mark too), and
     nowhere else: words may hold any other Unicode separator.
-    Raises DataError naming the file, and the line where there is one. A compressed file that is
-    damaged near its end raises only after its good lines.
+    Raises DataError naming the file, and the line where there is one. A damaged compressed file
+    may have given out some of the lines before the damage by then.
     """
     number = 0
     try:
@@ -47,7 +47,7 @@ def read_lines(path: str | Path) -> Iterator[str]:
         ) from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         raise DataError(
-            f"{name_of(path)}:{number + 1}: expected more compressed text, "
+            f"{name_of(path)}: expected more compressed text after line {number}, "
             f"got {str(error) or type(error).__name__}; the file is damaged or cut short"
         ) from None
     except OSError as error:

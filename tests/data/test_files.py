@@ -1,0 +1,216 @@
+import gzip
+import io
+import lzma
+import os
+import stat
+import sys
+
+import pytest
+
+from capsrl.data.files import name_of, open_writer, read_lines
+from capsrl.errors import DataError
+
+PACK = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+
+
+@pytest.fixture(params=PACK, ids=["plain", "gz", "xz"])
+def suffix(request):
+    return request.param
+
+
+def put(tmp_path, suffix, content):
+    path = tmp_path / f"file.txt{suffix}"
+    path.write_bytes(PACK[suffix](content))
+    return path
+
+
+def stdin(monkeypatch, content):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content), encoding="latin-1"))
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"a\n\nb\n", ["a", "", "b"]),
+        (b"a\nb", ["a", "b"]),
+        (b"a\r\nb\r\n", ["a", "b"]),
+        (b"\xef\xbb\xbfa\nb\n", ["a", "b"]),
+        (b"a\n\xef\xbb\xbfb\n", ["a", "\ufeffb"]),  # only a file begins with a mark
+        ("naïve\u2028x\x0b\x85\n東京\n".encode(), ["naïve\u2028x\x0b\x85", "東京"]),
+    ],
+)
+def test_reads_lines(tmp_path, monkeypatch, suffix, content, lines):
+    assert list(read_lines(put(tmp_path, suffix, content))) == lines
+    stdin(monkeypatch, content)
+    assert list(read_lines("-")) == lines  # as UTF-8, whatever the locale
+
+
+def test_stdin_stays_open(monkeypatch):
+    stdin(monkeypatch, b"a\n")
+    list(read_lines("-"))
+    assert not sys.stdin.buffer.closed
+
+
+def test_reading_is_lazy(tmp_path, suffix):
+    path = put(tmp_path, suffix, b"good\n" * 100_000 + b"\xff\n")
+    assert next(read_lines(path)) == "good"
+
+
+def test_bad_utf8_names_line_and_byte(tmp_path, suffix):
+    path = put(tmp_path, suffix, b"good\ngood\nb\xe4d\n")
+    with pytest.raises(DataError, match=r"file\.txt.*:3: expected UTF-8 text, got byte 0xe4"):
+        list(read_lines(path))
+
+
+def test_utf16_is_refused(tmp_path, suffix):
+    path = put(tmp_path, suffix, "text".encode("utf-16"))
+    with pytest.raises(DataError, match=":1: expected UTF-8 text, got byte 0xff"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"], indirect=True)
+def test_cut_short(tmp_path, suffix):
+    path = put(tmp_path, suffix, os.urandom(5000).hex().encode())
+    path.write_bytes(path.read_bytes()[:-100])
+    with pytest.raises(DataError, match=r"file\.txt\.[gx]z: .* after line 0, got .* cut short"):
+        list(read_lines(path))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".xz"], indirect=True)
+def test_not_compressed_at_all(tmp_path, suffix):
+    path = tmp_path / f"file.txt{suffix}"
+    path.write_bytes(b"1\tplain\n")
+    with pytest.raises(
+        DataError, match="expected more compressed text after line 0, got .*damaged"
+    ):
+        list(read_lines(path))
+
+
+def test_wrong_checksum_is_found(tmp_path):
+    path = put(tmp_path, ".gz", b"a\nb\n")
+    packed = bytearray(path.read_bytes())
+    packed[-8] ^= 1
+    path.write_bytes(packed)
+    with pytest.raises(DataError, match="file.txt.gz: .*CRC check failed"):
+        list(read_lines(path))
+
+
+def test_missing_file_and_directory(tmp_path):
+    with pytest.raises(DataError, match="nowhere.txt: cannot be read: No such file"):
+        list(read_lines(tmp_path / "nowhere.txt"))
+    with pytest.raises(DataError, match="cannot be read: Is a directory"):
+        list(read_lines(tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_forbidden(tmp_path):
+    path = put(tmp_path, "", b"a\n")
+    path.chmod(0)
+    with pytest.raises(DataError, match=r"file\.txt: cannot be read: Permission denied"):
+        list(read_lines(path))
+    tmp_path.chmod(0o500)
+    with (
+        pytest.raises(DataError, match="new: cannot be written: Permission denied"),
+        open_writer(tmp_path / "new"),
+    ):
+        pass
+
+
+def test_names():
+    assert name_of("-") == "<stdin>"
+    assert name_of("a/b.gz") == "a/b.gz"
+
+
+def test_what_is_written_is_read(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    with open_writer(path) as file:
+        file.write("naïve\r\n\n東京\n")
+        assert not path.exists()
+    assert list(read_lines(path)) == ["naïve", "", "東京"]
+    packed = path.read_bytes()
+    with open_writer(path) as file:
+        file.write("naïve\r\n\n東京\n")
+    assert path.read_bytes() == packed
+
+
+def test_an_error_leaves_the_old_file_alone(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    path.write_bytes(b"old")
+    with pytest.raises(KeyError), open_writer(path) as file:
+        file.write("new\n" * 100_000)
+        raise KeyError
+    assert path.read_bytes() == b"old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_permissions(tmp_path):
+    fresh, kept = tmp_path / "fresh", tmp_path / "kept"
+    kept.touch()
+    kept.chmod(0o640)
+    old = os.umask(0o027)
+    try:
+        for path in (fresh, kept):
+            with open_writer(path) as file:
+                file.write("x")
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE(fresh.stat().st_mode) == 0o640
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o640
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    with open_writer(tmp_path / "link") as file:
+        file.write("x")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_text() == "x"
+
+
+def test_devices_are_written_not_replaced():
+    with open_writer("/dev/null") as file:
+        file.write("x")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_full_disk():
+    with pytest.raises(DataError, match="/dev/full: cannot be written: No space left"):
+        with open_writer("/dev/full") as file:
+            file.write("x" * 100_000)
+
+
+def test_other_errors_of_the_block_are_its_own(tmp_path):
+    with pytest.raises(ConnectionError), open_writer(tmp_path / "out"):
+        raise ConnectionError(104, "reset")
+
+
+def test_where_nothing_can_be_written(tmp_path):
+    with pytest.raises(DataError, match="no/out: cannot be written: No such file"):
+        with open_writer(tmp_path / "no" / "out"):
+            pass
+    with pytest.raises(DataError, match=f"{tmp_path}: cannot be written: Is a directory"):
+        with open_writer(tmp_path):
+            pass
+
+
+def test_lone_surrogate(tmp_path, suffix):
+    path = tmp_path / f"out{suffix}"
+    with pytest.raises(
+        DataError, match="out.*expected Unicode text, got the lone surrogate U.D83D"
+    ):
+        with open_writer(path) as file:
+            file.write("a\ud83db")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_stdout_is_utf8_and_stays_open(monkeypatch):
+    buffer = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(buffer, encoding="ascii"))
+    sys.stdout.write("before\n")
+    with open_writer("-") as file:
+        file.write("東京\n")
+    assert buffer.getvalue().decode() == "before\n東京\n"
+    with pytest.raises(DataError, match="<stdout>: .*surrogate U.DC00"), open_writer("-") as file:
+        file.write("\udc00")
+    assert not buffer.closed
