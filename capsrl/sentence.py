@@ -7,6 +7,11 @@ Positions are 0-based; character offsets are half-open and count into `Sentence.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +32,22 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Trace:
+    """How a proposition settled: what the model believed before and after each of N iterations.
+
+    roles     the R roles, `_` (none) first
+    beliefs   N+1 T R  the probability of each role for each word
+    capsules  N R D    the role capsules; None for variants that do not iterate
+    nodes     N D      the global node; None without one
+    """
+
+    roles: tuple[str, ...]
+    beliefs: "NDArray[np.float32]"
+    capsules: "NDArray[np.float32] | None" = None
+    nodes: "NDArray[np.float32] | None" = None
+
+
+@dataclass(frozen=True, slots=True)
 class Proposition:
     """A predicate, its sense and its arguments: who did what to whom.
 
@@ -35,6 +56,7 @@ class Proposition:
     arguments    in the order of their words
     probability  how sure the model is of the sense, None when read from a corpus
     start, end   where the predicate stands in the sentence's text, when the text is known
+    trace        how it settled, when that was asked for; two propositions may be equal without
     """
 
     predicate: int
@@ -43,6 +65,7 @@ class Proposition:
     probability: float | None = None
     start: int | None = None
     end: int | None = None
+    trace: Trace | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +105,14 @@ class Sentence:
         return tuple(proposition.predicate for proposition in self.propositions)
 
     def with_propositions(self, propositions: Iterable[Proposition]) -> "Sentence":
-        """The same sentence with other propositions, sorted by predicate; offsets filled in if known."""
+        """The same sentence with other propositions, by predicate, with offsets where known."""
         ordered = sorted(propositions, key=lambda proposition: proposition.predicate)
         if self.offsets is not None:
             ordered = [_with_offsets(proposition, self.offsets) for proposition in ordered]
         return replace(self, propositions=tuple(ordered))
 
 
-def _with_offsets(
-    proposition: Proposition, offsets: tuple[tuple[int, int], ...]
-) -> Proposition:
+def _with_offsets(proposition: Proposition, offsets: tuple[tuple[int, int], ...]) -> Proposition:
     start, end = offsets[proposition.predicate]
     arguments = tuple(
         replace(argument, start=offsets[argument.word][0], end=offsets[argument.word][1])

@@ -1,0 +1,177 @@
+"""Training sentences in, what the model may answer with out: roles, senses, words.
+
+Senses are kept per lemma of the predicate word, because each annotation has its own way from one to
+the other: `sign.01` on *sign* (PropBank), *podepsat* itself (Czech, Japanese), or an English
+roleset on a German verb (Universal PropBank). For a lemma never seen the inventory has patterns
+learned from the corpus: `{}.01`, `{}`, or whatever sense many lemmas share.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from capsrl.data.vocab import Vocab
+from capsrl.errors import DataError, ModelError
+from capsrl.sentence import Sentence
+
+NO_ROLE = "_"
+NO_ROLE_ID = 0
+MAX_PATTERNS = 64  # a pattern must make senses of many lemmas to be of use for new ones
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Everything string-like that the network knows by number.
+
+    roles         NO_ROLE first
+    senses        every sense, by falling frequency
+    sense_counts  how often each was seen in training; 0 for those only frame files have
+    candidates    lemma -> ids of its senses, most frequent first
+    lemmas        the lemmas of `candidates`, for predicates that are looked up
+    patterns      how a lemma becomes a sense, `{}` standing for the lemma
+    words, characters, tags, relations  what else embeddings and the auxiliary parser count
+    descriptions  sense -> role -> what the role means, from frame files
+    """
+
+    roles: Vocab
+    senses: tuple[str, ...]
+    sense_counts: tuple[int, ...]
+    candidates: Mapping[str, tuple[int, ...]]
+    lemmas: Vocab
+    patterns: Vocab
+    words: Vocab
+    characters: Vocab
+    tags: Vocab
+    relations: Vocab
+    descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def role_id(self, role: str) -> int:
+        """The id of a role; one never seen in training counts as none."""
+        return self.roles.id(role) if role in self.roles else NO_ROLE_ID
+
+    def candidates_of(self, lemma: str) -> tuple[int, ...]:
+        """Ids of the senses of a lemma, most frequent first; empty if it was never seen."""
+        return self.candidates.get(lemma, ())
+
+    def pattern_id(self, sense: str, lemma: str) -> int | None:
+        """The pattern that makes this sense from this lemma, None if it is not a kept one."""
+        pattern = pattern_of(sense, lemma)
+        return self.patterns.id(pattern) if pattern in self.patterns else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inventory as JSON holds it."""
+        vocabs = {name: getattr(self, name).to_list() for name in _VOCABS}
+        return {
+            **vocabs,
+            "senses": list(self.senses),
+            "sense_counts": list(self.sense_counts),
+            "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
+            "descriptions": {sense: dict(roles) for sense, roles in self.descriptions.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
+        """What `to_dict` gave; raises ModelError naming `source` and what is missing."""
+        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions")
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
+        vocabs = {name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCABS}
+        return cls(
+            **vocabs,
+            senses=tuple(data["senses"]),
+            sense_counts=tuple(data["sense_counts"]),
+            candidates={lemma: tuple(ids) for lemma, ids in data["candidates"].items()},
+            descriptions=data["descriptions"],
+        )
+
+
+_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags", "relations")
+
+
+def build_inventory(
+    sentences: Iterable[Sentence], *, frames: Mapping[str, Mapping[str, str]] | None = None
+) -> Inventory:
+    """Count what training sentences hold.
+
+    frames  sense -> role -> description, as `read_frames` gives them: their senses become
+            candidates of their lemma too
+    Raises DataError if there is nothing to learn from.
+    """
+    counts: dict[str, Counter[str]] = {
+        name: Counter() for name in ("role", "word", "character", "tag", "relation", "sense")
+    }
+    of_lemma: dict[str, Counter[str]] = {}
+    for sentence in sentences:
+        counts["word"].update(sentence.words)
+        counts["tag"].update(sentence.tags or ())
+        counts["relation"].update(sentence.relations or ())
+        for proposition in sentence.propositions:
+            counts["role"].update(argument.role for argument in proposition.arguments)
+            if proposition.sense is not None:
+                lemma = lemma_of(sentence, proposition.predicate)
+                counts["sense"][proposition.sense] += 1
+                of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
+    if not counts["sense"]:
+        raise DataError("training corpus: expected predicates with senses, got none")
+    for word, count in counts["word"].items():
+        for character in word:
+            counts["character"][character] += count
+    patterns = _count_patterns(of_lemma)
+    for sense in frames or ():
+        counts["sense"][sense] += 0
+        of_lemma.setdefault(sense.rpartition(".")[0] or sense, Counter())[sense] += 0
+    senses = _by_frequency(counts["sense"])
+    number = {sense: i for i, sense in enumerate(senses)}
+    candidates = {
+        lemma: tuple(number[sense] for sense in _by_frequency(of_lemma[lemma]))
+        for lemma in sorted(of_lemma)
+    }
+    return Inventory(
+        roles=Vocab.from_counts(counts["role"], first=(NO_ROLE,)),
+        senses=tuple(senses),
+        sense_counts=tuple(counts["sense"][sense] for sense in senses),
+        candidates=candidates,
+        lemmas=Vocab.from_counts(dict.fromkeys(candidates, 1)),
+        patterns=Vocab(patterns),
+        words=Vocab.from_counts(counts["word"], min_count=2),
+        characters=Vocab.from_counts(counts["character"], min_count=2),
+        tags=Vocab.from_counts(counts["tag"]),
+        relations=Vocab.from_counts(counts["relation"]),
+        descriptions=dict(frames or {}),
+    )
+
+
+def lemma_of(sentence: Sentence, position: int) -> str:
+    """The key under which a predicate's senses are kept: its lemma, or its form, in lower case."""
+    lemmas = sentence.lemmas or sentence.words
+    return lemmas[position].lower()
+
+
+def pattern_of(sense: str, lemma: str) -> str:
+    """How this sense comes from this lemma: `{}.01` for sign.01 of sign; be.01 itself of *sein*."""
+    if sense.lower().startswith(lemma) and lemma:
+        return "{}" + sense[len(lemma) :].replace("{", "").replace("}", "")
+    return sense
+
+
+def sense_from(pattern: str, lemma: str) -> str:
+    """The sense that a pattern makes for a lemma."""
+    return lemma + pattern[2:] if pattern.startswith("{}") else pattern
+
+
+def _count_patterns(of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
+    """The patterns that most lemmas share; lemmas are counted, not their uses.
+
+    A new lemma is a rare one, and says little about be and have.
+    """
+    shared: Counter[str] = Counter()
+    for lemma, senses in of_lemma.items():
+        shared.update({pattern_of(sense, lemma) for sense in senses})
+    return _by_frequency(shared)[:MAX_PATTERNS]
+
+
+def _by_frequency(counts: Mapping[str, int]) -> list[str]:
+    """Strings by falling count, equal ones by the alphabet."""
+    return sorted(counts, key=lambda entry: (-counts[entry], entry))

@@ -1,0 +1,75 @@
+"""The network's beliefs in, propositions with probabilities out."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from capsrl.data.inventory import NO_ROLE_ID, Inventory, sense_from
+from capsrl.model.network import Propositions
+from capsrl.sentence import Argument, Proposition, Trace
+
+
+def decode(
+    propositions: Propositions,
+    *,
+    positions: Sequence[int],
+    lemmas: Sequence[str],
+    lengths: Sequence[int],
+    inventory: Inventory,
+    threshold: float = 0.0,
+    trace: bool = False,
+) -> list[Proposition]:
+    """The most probable sense of each predicate and role of each word.
+
+    No constraint is put on top: that a role is filled once is for the routing to find out.
+
+    positions, lemmas, lengths  P  of each predicate, and of its sentence
+    threshold                   arguments less probable than this are left out
+    """
+    probs = propositions.beliefs.final.softmax(-1)
+    best, roles = (tensor.cpu().numpy() for tensor in probs.max(-1))  # P T
+    sense_probs, senses = (t.tolist() for t in propositions.sense_logits.softmax(-1).max(-1))
+    pattern_probs, patterns = (t.tolist() for t in propositions.pattern_logits.softmax(-1).max(-1))
+    traces = _traces(propositions, lengths, inventory) if trace else [None] * len(positions)
+    names = list(inventory.roles)
+    filled = (roles != NO_ROLE_ID) & (best >= threshold)
+    decoded: list[Proposition] = []
+    for row, (position, lemma) in enumerate(zip(positions, lemmas, strict=True)):
+        words = np.flatnonzero(filled[row, : lengths[row]]).tolist()
+        candidates = inventory.candidates_of(lemma)
+        if candidates:
+            sense, probability = inventory.senses[candidates[senses[row]]], sense_probs[row]
+        else:
+            sense = sense_from(inventory.patterns[patterns[row]], lemma)
+            probability = pattern_probs[row]
+        decoded.append(
+            Proposition(
+                predicate=position,
+                sense=sense,
+                arguments=tuple(
+                    Argument(names[roles[row, word]], word, float(best[row, word]))
+                    for word in words
+                ),
+                probability=probability,
+                trace=traces[row],
+            )
+        )
+    return decoded
+
+
+def _traces(
+    propositions: Propositions, lengths: Sequence[int], inventory: Inventory
+) -> list[Trace | None]:
+    beliefs = propositions.beliefs
+    probs = np.stack([logits.softmax(-1).cpu().numpy() for logits in beliefs.logits], 1)
+    capsules = [roles.cpu().numpy() for roles in beliefs.roles]
+    nodes = [node.cpu().numpy() for node in beliefs.nodes]
+    return [
+        Trace(
+            roles=tuple(inventory.roles),
+            beliefs=probs[row, :, :length],
+            capsules=np.stack([step[row] for step in capsules]) if capsules else None,
+            nodes=np.stack([step[row] for step in nodes]) if nodes else None,
+        )
+        for row, length in enumerate(lengths)
+    ]

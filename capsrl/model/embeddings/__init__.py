@@ -1,0 +1,58 @@
+"""Sources of word vectors, any of them together: B T -> B T E.
+
+A source is a module with one contract:
+
+    width                what each of its vectors measures
+    index(sentence)      what it needs of one sentence; made once, kept by the caller
+    collate(items)       such items of a batch, padded together: name -> tensor
+    forward(tensors)     B T E; a word's vector does not depend on its batch mates
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from capsrl.model.embeddings.transformer import Transformer
+from capsrl.sentence import Sentence
+
+
+class WordVectors(nn.Module):
+    """The vectors of several sources side by side."""
+
+    def __init__(self, sources: Mapping[str, nn.Module]) -> None:
+        super().__init__()
+        self.sources = nn.ModuleDict(sources)
+        self.width = sum(int(source.width) for source in self._sources().values())
+
+    def index(self, sentence: Sentence) -> dict[str, Any]:
+        """What each source needs of a sentence."""
+        return {name: source.index(sentence) for name, source in self._sources().items()}
+
+    def collate(
+        self, items: Sequence[Mapping[str, Any]], marked: Sequence[int | None] | None = None
+    ) -> dict[str, dict[str, Tensor]]:
+        """The tensors of each source for a batch.
+
+        marked  the word of each sentence that a transformer is to mark as the predicate
+        """
+        inputs: dict[str, dict[str, Tensor]] = {}
+        for name, source in self._sources().items():
+            parts = [item[name] for item in items]
+            if isinstance(source, Transformer):
+                inputs[name] = source.collate(parts, marked)
+            else:
+                inputs[name] = source.collate(parts)
+        return inputs
+
+    def forward(self, inputs: dict[str, dict[str, Tensor]]) -> Tensor:
+        """Vectors of the words.
+
+        ->  B T E
+        """
+        vectors = [source(inputs[name]) for name, source in self._sources().items()]
+        return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
+
+    def _sources(self) -> dict[str, Any]:
+        return dict(self.sources.items())

@@ -1,0 +1,138 @@
+"""Pieces in, their hidden states out: BERT (Devlin et al., 2019) in plain torch.
+
+Most small encoders people fine-tune are BERT-shaped. This module runs them without importing
+transformers, which costs seconds at start-up, and holds only what labelling needs. Weights of a
+Hugging Face `BertModel` fit after `rename_weights`.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+
+class Bert(nn.Module):
+    """A BERT encoder without its pooler."""
+
+    def __init__(self, config: Mapping[str, Any]) -> None:
+        super().__init__()
+        width = config["hidden_size"]
+        eps = config.get("layer_norm_eps", 1e-12)
+        self.dropout = config.get("hidden_dropout_prob", 0.1)
+        self.pieces = nn.Embedding(config["vocab_size"], width)
+        self.positions = nn.Embedding(config["max_position_embeddings"], width)
+        self.types = nn.Embedding(config.get("type_vocab_size", 2), width)
+        self.norm = nn.LayerNorm(width, eps=eps)
+        self.layers = nn.ModuleList(
+            BertLayer(
+                width,
+                n_heads=config["num_attention_heads"],
+                inner_width=config["intermediate_size"],
+                dropout=self.dropout,
+                attention_dropout=config.get("attention_probs_dropout_prob", 0.1),
+                eps=eps,
+            )
+            for _ in range(config["num_hidden_layers"])
+        )
+
+    def forward(self, pieces: Tensor, mask: Tensor, types: Tensor) -> list[Tensor]:
+        """Hidden states of every layer, the embedding layer first.
+
+        pieces  W S  ids
+        mask    W S  True at pieces
+        types   W S  token types
+        ->      L+1 of W S H
+        """
+        positions = self.positions.weight[: pieces.shape[1]]
+        hidden = self.norm(self.pieces(pieces) + positions + self.types(types))
+        hidden = functional.dropout(hidden, self.dropout, self.training)
+        states = [hidden]
+        for layer in self.layers:
+            states.append(layer(states[-1], mask[:, None, None]))
+        return states
+
+
+class BertLayer(nn.Module):
+    """Self-attention and a feed-forward net, each added to what came in and normalised after."""
+
+    def __init__(
+        self,
+        width: int,
+        *,
+        n_heads: int,
+        inner_width: int,
+        dropout: float,
+        attention_dropout: float,
+        eps: float,
+    ) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.attention_dropout = attention_dropout
+        self.attention_in = nn.Linear(width, 3 * width)  # query, key and value in one product
+        self.attention_out = nn.Linear(width, width)
+        self.attention_norm = nn.LayerNorm(width, eps=eps)
+        self.inner = nn.Linear(width, inner_width)
+        self.outer = nn.Linear(inner_width, width)
+        self.norm = nn.LayerNorm(width, eps=eps)
+
+    def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
+        """One layer further.
+
+        hidden  W S H
+        mask    W 1 1 S  True at pieces
+        """
+        heads = self.attention_in(hidden).unflatten(-1, (3, self.n_heads, -1))  # W S 3 heads H'
+        query, key, value = heads.transpose(1, 3).unbind(2)  # W heads S H'
+        mixed = functional.scaled_dot_product_attention(
+            query,
+            key,
+            value,
+            attn_mask=mask,
+            dropout_p=self.attention_dropout if self.training else 0.0,
+        )
+        mixed = self.attention_out(mixed.transpose(1, 2).flatten(2))
+        mixed = functional.dropout(mixed, self.dropout, self.training)
+        hidden = self.attention_norm(hidden + mixed)
+        inner = self.outer(functional.gelu(self.inner(hidden)))
+        inner = functional.dropout(inner, self.dropout, self.training)
+        normed: Tensor = self.norm(hidden + inner)
+        return normed
+
+
+_NAMES = {
+    "embeddings.word_embeddings.weight": "pieces.weight",
+    "embeddings.position_embeddings.weight": "positions.weight",
+    "embeddings.token_type_embeddings.weight": "types.weight",
+    "embeddings.LayerNorm.weight": "norm.weight",
+    "embeddings.LayerNorm.bias": "norm.bias",
+}
+_LAYER_NAMES = {
+    "attention.output.dense": "attention_out",
+    "attention.output.LayerNorm": "attention_norm",
+    "intermediate.dense": "inner",
+    "output.dense": "outer",
+    "output.LayerNorm": "norm",
+}
+
+
+def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Weights under the names of Hugging Face's BertModel, under ours; the pooler is left out."""
+    renamed: dict[str, Tensor] = {}
+    weights = {name.removeprefix("bert."): weight for name, weight in weights.items()}
+    for name, weight in weights.items():
+        if name in _NAMES:
+            renamed[_NAMES[name]] = weight
+        elif match := re.fullmatch(r"encoder\.layer\.(\d+)\.(.+)\.(weight|bias)", name):
+            number, part, kind = match.groups()
+            if part in _LAYER_NAMES:
+                renamed[f"layers.{number}.{_LAYER_NAMES[part]}.{kind}"] = weight
+            elif part == "attention.self.query":
+                joined = [
+                    weights[name.replace("query", other)] for other in ("query", "key", "value")
+                ]
+                renamed[f"layers.{number}.attention_in.{kind}"] = torch.cat(joined)
+    return renamed

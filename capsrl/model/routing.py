@@ -1,0 +1,93 @@
+"""Word capsules in, beliefs about roles out, every iteration kept: the paper's algorithm 1."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+from capsrl.model.capsules import WordCapsules
+
+
+@dataclass(frozen=True)
+class Beliefs:
+    """What the network thought after each iteration; logits[0] is before the first.
+
+    logits  N+1 of P T R  b, zeros before the first iteration (one only where nothing iterates)
+    roles   N of P R D    v, the role capsules: together the embedding of the proposition
+    nodes   N of P D      g, the global node; empty without one
+    """
+
+    logits: list[Tensor] = field(default_factory=list)
+    roles: list[Tensor] = field(default_factory=list)
+    nodes: list[Tensor] = field(default_factory=list)
+
+    @property
+    def final(self) -> Tensor:
+        """The role logits that count: P T R."""
+        return self.logits[-1]
+
+
+def squash(vectors: Tensor) -> Tensor:
+    """Shorten vectors to a length in [0, 1), keeping their direction (eq. 7).
+
+    vectors  ... D
+    """
+    squared = vectors.square().sum(-1, keepdim=True)
+    # eps inside the root: a role that no word proposes has length 0, where sqrt has no gradient.
+    return vectors * (squared / (1.0 + squared)) * torch.rsqrt(squared + 1e-8)
+
+
+class Routing(nn.Module):
+    """The parameters of routing, in the four variants the paper compares.
+
+    capsule+global  eqs. 8 to 12       word      b = mean_k u: word capsules but no role capsules
+    capsule         eqs. 8 to 10       baseline  eq. 4: b = u, capsules of size 1
+    """
+
+    def __init__(self, *, variant: str, n_roles: int, size: int, global_from: str) -> None:
+        super().__init__()
+        self.n_roles = n_roles
+        self.size = size
+        self.iterates = variant in ("capsule", "capsule+global")
+        self.has_node = variant == "capsule+global"
+        self.global_from = global_from
+        if self.iterates:
+            self.agreement = nn.Parameter(torch.eye(size))  # W of eq. 10
+        if self.has_node:
+            self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
+            self.node_agreement = nn.Parameter(torch.eye(size))  # W_g of eq. 12
+
+    def forward(self, capsules: WordCapsules, mask: Tensor, *, n_iterations: int) -> Beliefs:
+        """Let the words of a sentence agree on who fills each role of its predicate.
+
+        mask  P T  True at words; padding proposes nothing, so batch mates change nothing
+        """
+        n_predicates, n_words = mask.shape
+        present = mask.unsqueeze(-1).float()  # P T 1
+        if not self.iterates:
+            even = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
+            return Beliefs([capsules.push(even)])
+        logits = present.new_zeros(n_predicates, n_words, self.n_roles)
+        beliefs = Beliefs([logits])
+        # With all logits 0 every word is split evenly: the same weight for all roles.
+        weights = present / self.n_roles  # P T 1
+        for iteration in range(n_iterations):
+            if iteration > 0:
+                weights = logits.softmax(-1) * present  # P T R
+            proposals = capsules.pull(weights)  # P R D
+            roles = squash(proposals)
+            directions = roles @ self.agreement
+            if self.has_node:
+                node = self._node(proposals, roles)  # P D
+                directions = directions + (node @ self.node_agreement).unsqueeze(1)
+                beliefs.nodes.append(node)
+            # Added, not replaced: what was won in one iteration is not forgotten in the next.
+            logits = logits + capsules.push(directions)
+            beliefs.logits.append(logits)
+            beliefs.roles.append(roles)
+        return beliefs
+
+    def _node(self, proposals: Tensor, roles: Tensor) -> Tensor:
+        source = proposals if self.global_from == "intermediate" else roles.relu()
+        node: Tensor = self.node(source.flatten(1))
+        return node

@@ -1,0 +1,79 @@
+"""Tensors <-> the safetensors files of a model folder, in shards and, if wanted, compact.
+
+Files are called weights-00001-of-00003.safetensors. In the compact form every matrix is kept as
+8-bit integers with one scale per row (beside it, under its name + `#scale`), everything else as
+16-bit floats: a quarter of the size.
+"""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from capsrl.errors import ModelError
+
+Precision = Literal["full", "half", "compact"]
+
+SHARD_BYTES = 15_000_000
+SCALE = "#scale"
+
+
+def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Precision) -> None:
+    """Write tensors to shards in `folder`, none larger than SHARD_BYTES unless one tensor is."""
+    shards: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in sorted(weights.items()):
+        stored = _stored(name, tensor.detach().cpu(), precision)
+        more = sum(part.numel() * part.element_size() for part in stored.values())
+        if shards[-1] and size + more > SHARD_BYTES:
+            shards.append({})
+            size = 0
+        shards[-1].update(stored)
+        size += more
+    for number, shard in enumerate(shards, start=1):
+        save_file(shard, folder / f"weights-{number:05}-of-{len(shards):05}.safetensors")
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """Read all shards back as 32-bit floats; raises ModelError naming a missing or damaged one."""
+    stored: dict[str, Tensor] = {}
+    for file in _shards(folder):
+        try:
+            stored.update(load_file(file))
+        except (SafetensorError, OSError) as error:
+            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+    weights: dict[str, Tensor] = {}
+    for name, tensor in stored.items():
+        if name.endswith(SCALE):
+            continue
+        scale = stored.get(name + SCALE)
+        if scale is not None:
+            tensor = tensor.float() * scale.float().view(-1, *[1] * (tensor.dim() - 1))
+        weights[name] = tensor.float() if tensor.is_floating_point() else tensor
+    return weights
+
+
+def _stored(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
+    if not tensor.is_floating_point() or precision == "full":
+        return {name: tensor.contiguous()}
+    if precision == "half" or tensor.dim() < 2:
+        return {name: tensor.half().contiguous()}
+    scale = tensor.flatten(1).abs().amax(1).clamp(min=1e-12) / 127
+    rounded = (tensor / scale.view(-1, *[1] * (tensor.dim() - 1))).round().to(torch.int8)
+    return {name: rounded.contiguous(), name + SCALE: scale}
+
+
+def _shards(folder: Path) -> list[Path]:
+    files = sorted(folder.glob("weights-*-of-*.safetensors"))
+    if not files:
+        raise ModelError(f"{folder}: expected weights-*.safetensors, got no such file")
+    counts = {int(match[1]) for f in files if (match := re.search(r"-of-(\d+)\.", f.name))}
+    if len(counts) != 1 or len(files) != counts.pop():
+        expected = files[-1].name.rpartition("-of-")[2].partition(".")[0]
+        raise ModelError(f"{folder}: expected {int(expected)} files of weights, got {len(files)}")
+    return files
