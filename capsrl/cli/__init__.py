@@ -4,7 +4,9 @@ import sys
 
 import typer
 
-from capsrl.cli.stats import show_stats
+from capsrl.cli.convert import convert_command
+from capsrl.cli.score import score_command
+from capsrl.cli.stats import stats_command
 from capsrl.errors import CapsrlError
 
 app = typer.Typer(
@@ -13,7 +15,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("stats")(show_stats)
+app.command("convert")(convert_command)
+app.command("score")(score_command)
+app.command("stats")(stats_command)
 
 
 def main() -> None:

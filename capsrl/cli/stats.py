@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import name_of, read_lines
+from capsrl.data.files import name_of
+from capsrl.data.formats import READABLE, read_sentences
 from capsrl.data.stats import CorpusStats, count_sentences, length_bin, ranked
 
 _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
@@ -30,18 +30,19 @@ _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
 )
 
 
-def show_stats(
+def stats_command(
     files: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Corpora, plain, .gz or .xz; - is stdin.")
     ],
+    format: Annotated[
+        str | None,
+        typer.Option(help=f"Format of all files, if not by suffix: {', '.join(READABLE)}."),
+    ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the roles to list.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="All counts as JSON.")] = False,
 ) -> None:
     """Count what is in corpora: sentences, predicates, senses, roles, lengths."""
-    corpora = [
-        (name_of(path), count_sentences(read_conll09(read_lines(path), source=name_of(path))))
-        for path in files
-    ]
+    corpora = [(name_of(path), count_sentences(read_sentences(path, format))) for path in files]
     if as_json:
         counts = [{"file": name, **stats.to_dict()} for name, stats in corpora]
         typer.echo(json.dumps(counts, ensure_ascii=False, indent=1))
