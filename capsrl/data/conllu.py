@@ -228,7 +228,12 @@ def _check_columns(block: Block) -> None:
     width = len(block.columns)
     for row, cells in enumerate(block.rows):
         if len(cells) != width:
-            hint = "; for Universal PropBank 1.0 name the format up1" if len(cells) > width else ""
+            hint = (
+                "; CoNLL-U Plus begins with # global.columns; "
+                "for Universal PropBank 1.0 name the format up1"
+                if len(cells) > width and block.columns == PLAIN_COLUMNS
+                else ""
+            )
             raise DataError(f"{block.where(row)}: expected {width} columns, got {len(cells)}{hint}")
 
 

@@ -101,8 +101,8 @@ def read_up2(
             continue
         if stand_off.n_words != len(sentence):
             raise DataError(
-                f"{stand_off.where}: expected {len(sentence)} words in {sentence.id!r} as in "
-                f"{conllu_source}, got {stand_off.n_words}; "
+                f"{stand_off.where}: expected {sentence.id!r} to be as long as in "
+                f"{conllu_source}, {len(sentence)}, got {stand_off.n_words} words; "
                 "take the release of the treebank that the propositions were made on"
             )
         yield sentence.with_propositions(stand_off.propositions)
