@@ -1,0 +1,145 @@
+"""Scores as tables on the terminal."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from capsrl.score import BREAKDOWNS, PRF, Counts, Row, Scores
+from capsrl.score.breakdown import OF_ARGUMENTS
+from capsrl.score.significance import Interval, PairedTest
+
+MODE_TITLES = {
+    "official": "Official CoNLL-2009 scores",
+    "strict": "Strict scores: lemmas count",
+    "primesrl": "PriMeSRL scores: numbered roles need their sense, C- and R- merged",
+}
+
+
+def print_scores(
+    files: Sequence[str],
+    scores: Sequence[Scores],
+    intervals: Mapping[str, Interval],
+    test: PairedTest | None,
+) -> None:
+    """Print the scores of the first system, and how the second compares if there is one."""
+    # File and role names are text, not markup.
+    console = Console(highlight=False, markup=False, emoji=False)
+    first = scores[0]
+    console.print(f"{files[1]} against {files[0]}: {first.counts.sentences} sentences", style="dim")
+    _show(console, _main_table("official", first.official))
+    if first.mode != "official":
+        _show(console, _main_table(first.mode, first.counts))
+    _show(console, _subtask_table(first))
+    console.print()
+    for line in _lines(first, intervals):
+        console.print(line, soft_wrap=True)
+    for name, rows in first.breakdowns.items():
+        _show(console, _breakdown_table(name, rows))
+    if test is not None:
+        _show(console, _comparison_table(files[1:], scores))
+        console.print(_verdict(test), soft_wrap=True)
+
+
+def _show(console: Console, table: Table) -> None:
+    # Rich would centre the title over the table, and cut it to the table's width.
+    title, table.title = str(table.title), None
+    console.print()
+    console.print(title, style="bold", soft_wrap=True)
+    console.print(table)
+
+
+def _main_table(mode: str, counts: Counts) -> Table:
+    table = _table(MODE_TITLES[mode], "", "precision", "recall", "F1", "correct", "gold", "pred")
+    gold = f"{counts.gold_arguments} + {counts.gold_predicates}"
+    pred = f"{counts.pred_arguments} + {counts.pred_predicates}"
+    correct = f"{counts.correct_arguments} + {counts.correct_senses}"
+    found = f"{counts.found_arguments} + {counts.found_predicates}"
+    table.add_row("labeled", *_three(counts.labeled), correct, gold, pred)
+    table.add_row("unlabeled", *_three(counts.unlabeled), found, gold, pred)
+    whole = counts.propositions
+    table.add_row("propositions", *_three(whole), *_counts(whole))
+    exact = f"{counts.exact_semantic_match:.2f}"
+    n_sentences = str(counts.sentences)
+    table.add_row(
+        "exact sentences", "", exact, "", str(counts.exact_sentences), n_sentences, n_sentences
+    )
+    return table
+
+
+def _subtask_table(scores: Scores) -> Table:
+    counts = scores.counts
+    table = _table("Sub-tasks", "", "precision", "recall", "F1", "accuracy", "correct", "of")
+    table.add_row("predicate identification", *_three(counts.predicates), "", "", "")
+    sense = (str(counts.correct_senses), str(counts.found_predicates))
+    table.add_row("sense of those found", "", "", "", f"{counts.sense_accuracy:.2f}", *sense)
+    table.add_row("argument identification", *_three(counts.argument_positions), "", "", "")
+    role = (str(counts.correct_arguments), str(counts.found_arguments))
+    table.add_row("role of those found", "", "", "", f"{counts.role_accuracy:.2f}", *role)
+    table.add_row("arguments with roles", *_three(counts.arguments), "", "", "")
+    if scores.mode == "primesrl":
+        table.add_row("  core arguments", *_three(counts.core_arguments), "", "", "")
+        table.add_row("  context arguments", *_three(counts.context_arguments), "", "", "")
+    return table
+
+
+def _lines(scores: Scores, intervals: Mapping[str, Interval]) -> list[str]:
+    counts, official = scores.counts, scores.official
+    return [
+        f"Exact match (EM): {counts.exact_match:.2f} % of gold propositions "
+        f"({counts.correct_propositions} / {counts.gold_predicates}), "
+        f"{counts.exact_arguments:.2f} % by their arguments alone",
+        f"Propositions with a repeated role: gold {official.gold_repeated}, "
+        f"predicted {official.pred_repeated}",
+        f"Labeled F1 {scores.labeled_f1:.2f}, "
+        f"95% bootstrap interval {_span(intervals['labeled_f1'])}",
+    ]
+
+
+def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
+    of_arguments = name in OF_ARGUMENTS
+    headers = ["precision", "recall", "F1", "correct", "gold", "pred"]
+    headers += [] if of_arguments else ["EM", "propositions"]
+    title = "arguments" if of_arguments else "senses and arguments"
+    table = _table(f"By {BREAKDOWNS[name]} ({title})", name, *headers)
+    for key, row in rows.items():
+        cells = [*_three(row), *_counts(row)]
+        cells += [] if of_arguments else [f"{row.exact_match:.2f}", str(row.propositions)]
+        table.add_row(key, *cells)
+    return table
+
+
+def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
+    table = _table("Comparison", "", "precision", "recall", "F1", "EM", "repeated roles")
+    for file, system in zip(files, scores, strict=True):
+        em, repeated = f"{system.exact_match:.2f}", str(system.official.pred_repeated)
+        table.add_row(file, *_three(system.counts.labeled), em, repeated)
+    return table
+
+
+def _verdict(test: PairedTest) -> str:
+    return (
+        f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_span(test.interval)}, "
+        f"p = {test.p_value:.4f} (approximate randomisation over sentences, two-sided, "
+        f"{test.n_rounds} rounds)"
+    )
+
+
+def _table(title: str, first: str, *others: str) -> Table:
+    table = Table(title=title, box=None, pad_edge=False)
+    table.add_column(first, no_wrap=True)
+    for header in others:
+        table.add_column(header, justify="right", no_wrap=True)
+    return table
+
+
+def _three(prf: PRF) -> tuple[str, str, str]:
+    return f"{prf.precision:.2f}", f"{prf.recall:.2f}", f"{prf.f1:.2f}"
+
+
+def _counts(prf: PRF) -> tuple[str, str, str]:
+    return str(prf.correct), str(prf.gold), str(prf.pred)
+
+
+def _span(interval: Interval) -> str:
+    return f"{interval.low:.2f} to {interval.high:.2f}"

@@ -1,0 +1,223 @@
+import json
+import subprocess
+import sys
+
+import pytest
+
+from capsrl.cli import main
+
+GOLD = """\
+1\tShe\tshe\tshe\tPRP\tPRP\t_\t_\t2\t2\tSBJ\tSBJ\t_\t_\tA0
+2\tsold\tsell\tsell\tVBD\tVBD\t_\t_\t0\t0\tROOT\tROOT\tY\tsell.01\t_
+3\tcars\tcar\tcar\tNNS\tNNS\t_\t_\t2\t2\tOBJ\tOBJ\t_\t_\tA1
+
+1\tYes\tyes\tyes\tUH\tUH\t_\t_\t0\t0\tROOT\tROOT\t_\t_
+
+"""
+PRED = GOLD.replace("sell.01", "deal.01").replace("\tA1", "\tA2")
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """gold, pred and other in the current folder, so that messages hold bare names."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gold.conll09").write_text(GOLD)
+    (tmp_path / "pred.conll09").write_text(PRED)
+    (tmp_path / "other.conll09").write_text(GOLD.replace("sell.01", "sell.02"))
+    return tmp_path
+
+
+@pytest.fixture
+def capsrl(monkeypatch, capsys):
+    """Run the command line as a user does: arguments in, (exit code, stdout, stderr) out."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["capsrl", *arguments])
+        with pytest.raises(SystemExit) as exit:
+            main()
+        out, err = capsys.readouterr()
+        return exit.value.code or 0, out, err
+
+    return run
+
+
+def test_prints_the_figures(files, capsrl):
+    code, out, err = capsrl("score", "gold.conll09", "pred.conll09")
+    assert (code, err) == (0, "")
+    rows = {" ".join(line.split()) for line in out.splitlines()}
+    assert "pred.conll09 against gold.conll09: 2 sentences" in rows
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "unlabeled 100.00 100.00 100.00 2 + 1 2 + 1 2 + 1" in rows
+    assert "propositions 0.00 0.00 0.00 0 1 1" in rows
+    assert "exact sentences 50.00 1 2 2" in rows
+    assert "sense of those found 100.00 1 1" in rows
+    assert "role of those found 50.00 1 2" in rows
+    assert "Propositions with a repeated role: gold 0, predicted 0" in rows
+    assert "Labeled F1 66.67, 95% bootstrap interval" in out
+    assert "By " not in out
+
+
+def test_modes_stand_beside_the_official_figures(files, capsrl):
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--mode", "primesrl")
+    rows = {" ".join(line.split()) for line in out.splitlines()}
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "labeled 0.00 0.00 0.00 0 + 0 2 + 1 2 + 1" in rows
+    assert "core arguments 0.00 0.00 0.00" in rows
+
+
+def test_breakdowns_when_asked(files, capsrl):
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--by", "pos", "--by", "length")
+    assert "By part of speech of the predicate" in out and "VBD" in out
+    assert "By words in the sentence" in out and "By role" not in out
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--all")
+    assert out.count("\nBy ") == 5
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--train", "other.conll09")
+    assert out.count("\nBy ") == 2 and "unseen" in out
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--by", "role,distance")
+    assert out.count("\nBy ") == 2
+
+
+def test_json(files, capsrl):
+    code, out, _ = capsrl("score", "gold.conll09", "pred.conll09", "--json", "--by", "role")
+    report = json.loads(out)
+    assert code == 0
+    assert report["gold"] == "gold.conll09" and report["pred"] == "pred.conll09"
+    assert report["official"]["labeled_f1"] == 66.67
+    assert report["official"]["exact_semantic_match"] == 50
+    assert report["official"]["counts"]["gold_arguments"] == 2
+    assert report["scores"]["labeled_f1"] == pytest.approx(200 / 3)
+    low, high = report["interval"]["labeled_f1"]
+    assert 0 <= low <= 200 / 3 <= high <= 100
+    assert report["breakdowns"]["role"]["A2"]["pred"] == 1
+    assert "comparison" not in report
+
+
+def test_compare(files, capsrl):
+    arguments = ("score", "gold.conll09", "pred.conll09", "--compare", "other.conll09")
+    _, out, _ = capsrl(*arguments)
+    assert "Difference in labeled F1: +0.00" in out and "p = 1.0000" in out
+    assert "approximate randomisation" in out
+    _, out, _ = capsrl(*arguments, "--mode", "strict", "--json")
+    comparison = json.loads(out)["comparison"]
+    assert comparison["pred"] == "other.conll09"
+    assert comparison["labeled_f1_difference"] == pytest.approx(-100 / 3)
+    assert comparison["official"]["labeled_f1"] == 66.67
+    assert 0 < comparison["p_value"] <= 1
+
+
+def test_the_seed_makes_runs_alike(files, capsrl):
+    command = ("score", "gold.conll09", "pred.conll09", "--json", "--seed")
+    assert capsrl(*command, "7") == capsrl(*command, "7")
+
+
+def test_standard_input(files):
+    command = [sys.executable, "-m", "capsrl", "score", "gold.conll09", "-", "--format", "conll09"]
+    done = subprocess.run([*command, "--json"], input=PRED.encode(), capture_output=True)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["official"]["labeled_f1"] == 66.67
+    wrong = PRED.replace("cars", "boats").encode()
+    done = subprocess.run(command, input=wrong, capture_output=True)
+    assert done.returncode == 2
+    assert done.stderr.startswith(b"error: <stdin> against gold.conll09:3 (sentence 1): expected")
+
+
+def test_names_with_brackets_are_no_markup(files, capsrl):
+    (files / "[bold]x.conll09").write_text(PRED.replace("A2", "[red]"))
+    _, out, _ = capsrl("score", "gold.conll09", "[bold]x.conll09", "--by", "role")
+    assert "[bold]x.conll09 against" in out and "[red]" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            PRED.replace("cars", "boats"),
+            "pred.conll09:3 against gold.conll09:3 (sentence 1): expected the word 'cars', "
+            "got 'boats'; score the same sentences in the same order",
+        ),
+        (
+            PRED.replace("1\tYes", "1\tNo"),
+            "pred.conll09:5 against gold.conll09:5 (sentence 2): expected the word 'Yes', got 'No'",
+        ),
+        (
+            PRED.partition("\n\n")[0] + "\n",
+            "pred.conll09:3 against gold.conll09:5 (sentence 2): expected another sentence, got the"
+            " end of the file after 1 sentences",
+        ),
+        (
+            PRED + "1\tYes\tyes\tyes\tUH\tUH\t_\t_\t0\t0\tROOT\tROOT\t_\t_\n",
+            "pred.conll09:7 against gold.conll09:5 (sentence 3): expected the end of the file "
+            "after 2 sentences, got another sentence",
+        ),
+        (
+            PRED.rstrip("\n") + "\n2\t.\t.\t.\t.\t.\t_\t_\t1\t1\tP\tP\t_\t_\n",
+            "pred.conll09:5 against gold.conll09:5 (sentence 2): expected 1 words, got 2",
+        ),
+    ],
+)
+def test_misaligned_files_are_refused_with_both_lines(files, capsrl, text, message):
+    (files / "pred.conll09").write_text(text)
+    code, out, err = capsrl("score", "gold.conll09", "pred.conll09")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}") and err.count("\n") == 1
+
+
+def test_the_other_system_is_named_when_it_does_not_fit(files, capsrl):
+    (files / "other.conll09").write_text(GOLD.replace("cars", "boats"))
+    _, _, err = capsrl("score", "gold.conll09", "pred.conll09", "--compare", "other.conll09")
+    assert err.startswith("error: other.conll09:3 against gold.conll09:3")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--mode", "lenient"], "--mode: expected one of official, strict, primesrl, got lenient"),
+        (["--by", "roles"], "breakdown: expected one of role, pos, length, "),
+        (["--by", "sense"], "breakdown by sense: expected a training file to know what was seen"),
+        (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),
+        (["--format", "xml"], "gold.conll09: expected a format of conll09, "),
+        (["--train", "-", "--compare", "-"], "-: expected one file at most to be standard input"),
+    ],
+)
+def test_mistakes_are_told_in_one_line(files, capsrl, arguments, message):
+    code, out, err = capsrl("score", "gold.conll09", "pred.conll09", *arguments)
+    assert (code, out) == (2, "")
+    assert err.startswith(f"error: {message}") and err.count("\n") == 1
+
+
+def test_empty_files_are_refused(files, capsrl):
+    for name in ("gold", "pred"):
+        (files / f"{name}.conll09").write_text("")
+    code, _, err = capsrl("score", "gold.conll09", "pred.conll09")
+    assert code == 2 and err == "error: gold.conll09: expected sentences to score, got none\n"
+
+
+def test_formats_may_differ(files, capsrl):
+    sentences = [
+        {
+            "words": ["She", "sold", "cars"],
+            "propositions": [
+                {"predicate": 1, "sense": "sell.01", "arguments": [{"role": "A0", "word": 0}]}
+            ],
+        },
+        {"words": ["Yes"]},
+    ]
+    (files / "pred.jsonl").write_text("".join(json.dumps(s) + "\n" for s in sentences))
+    code, out, err = capsrl("score", "gold.conll09", "pred.jsonl", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["official"]["labeled_recall"] == 66.67
+    sentences[1]["words"] = ["No"]
+    (files / "pred.jsonl").write_text("".join(json.dumps(s) + "\n" for s in sentences))
+    _, _, err = capsrl("score", "gold.conll09", "pred.jsonl")
+    assert err.startswith("error: pred.jsonl:2 against gold.conll09:5 (sentence 2): expected the")
+
+
+def test_scoring_needs_no_torch(files):
+    code = (
+        "import sys; sys.argv = ['capsrl', 'score', 'gold.conll09', 'pred.conll09', '--all']\n"
+        "from capsrl.cli import main\n"
+        "try: main()\n"
+        "finally: assert not {'torch', 'matplotlib'} & set(sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
