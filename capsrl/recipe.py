@@ -141,8 +141,7 @@ def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[
     ours = {override.partition("=")[0].strip() for override in overrides}
     raise ConfigError(
         "\n".join(
-            f"{'--set ' + key if key in ours else source}: {problem}"
-            for key, problem in problems.items()
+            f"{'--set' if key in ours else source}: {problem}" for key, problem in problems.items()
         )
     )
 

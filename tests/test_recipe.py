@@ -105,8 +105,8 @@ def test_every_bad_key_is_named_in_one_error(tmp_path):
         """,
     )
     assert sorted(problems(path, "train.patience=1.5", "loss.xyzzy=1")) == [
-        "--set loss.xyzzy: unknown key loss.xyzzy",
-        "--set train.patience: train.patience: expected a whole number, got 1.5",
+        "--set: train.patience: expected a whole number, got 1.5",
+        "--set: unknown key loss.xyzzy",
         f"{path}: train.bf16: expected true or false, got 1",
         f"{path}: train.decay: expected 'none', 'linear' or 'cosine', got \"steep\"",
         f'{path}: train.epochs: expected a whole number, got "many"',
@@ -127,11 +127,11 @@ def test_numbers_out_of_range_are_named_together(tmp_path):
         "loss.l2=-1e-4",
     )
     assert found == [
-        "--set model.encoder.dropout: model.encoder.dropout: expected at least 0 and below 1, got 1.0",
-        "--set train.epochs: train.epochs: expected at least 1, got 0",
-        "--set loss.l2: loss.l2: expected at least 0, got -0.0001",
-        "--set train.clip: train.clip: expected above 0, got nan",
-        "--set train.layer_decay: train.layer_decay: expected above 0 and at most 1, got 1.1",
+        "--set: model.encoder.dropout: expected at least 0 and below 1, got 1.0",
+        "--set: train.epochs: expected at least 1, got 0",
+        "--set: loss.l2: expected at least 0, got -0.0001",
+        "--set: train.clip: expected above 0, got nan",
+        "--set: train.layer_decay: expected above 0 and at most 1, got 1.1",
     ]
 
 
@@ -147,7 +147,7 @@ def test_choices_that_mean_nothing_together(tmp_path):
     assert found == [
         f"{path}: model.embeddings: expected at least one source of word vectors "
         "(transformer, elmo, fasttext, learned, characters), got none",
-        "--set model.embeddings.fine_tune: model.embeddings.fine_tune: "
+        "--set: model.embeddings.fine_tune: "
         "expected model.embeddings.transformer beside it, got none",
     ]
 

@@ -1,0 +1,157 @@
+"""What is put away comes back to the bit; what is not ours is refused by name."""
+
+import dataclasses
+import random
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from capsrl.config import DataConfig, EmbeddingsConfig, ModelConfig, Recipe, TrainConfig
+from capsrl.errors import ConfigError, DataError, ModelError
+from capsrl.train.checkpoint import (
+    State,
+    check_same,
+    identify,
+    load_checkpoint,
+    optimizer_tensors,
+    random_state,
+    restore_optimizer,
+    restore_random_state,
+    save_checkpoint,
+)
+
+STATE = State(epoch=3, position=7, step=99, best_f1=81.25, best_epoch=2, seconds=1.5, log_size=10)
+
+
+def make_recipe(folder, **data) -> Recipe:
+    for name in ("train.conll09", "dev.conll09"):
+        (folder / name).write_text(f"1\t{name}\n\n")
+    files = {"train": str(folder / "train.conll09"), "dev": str(folder / "dev.conll09")}
+    return Recipe(data=DataConfig(**{**files, **data}))
+
+
+def test_everything_comes_back(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    flat = torch.arange(6.0)
+    tensors = {"a": flat[:3], "b": flat[2:], "t": torch.ones(2, 3).T, "i": torch.tensor(5)}
+    save_checkpoint(path, tensors, STATE, {"train.epochs": 3})
+    found = load_checkpoint(path)
+    assert found.state == STATE
+    assert found.identity == {"train.epochs": 3}
+    assert found.tensors.keys() == tensors.keys()
+    for name, tensor in tensors.items():
+        assert torch.equal(found.tensors[name], tensor)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+def test_a_failed_write_keeps_the_old_checkpoint(tmp_path):
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, {"a": torch.ones(1)}, STATE, {})
+    with pytest.raises(TypeError):
+        save_checkpoint(path, {"a": torch.zeros(1)}, STATE, {"x": object()})
+    assert load_checkpoint(path).tensors["a"] == 1
+
+
+@pytest.mark.parametrize("damage", ["cut", "text", "foreign"])
+def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, {"a": torch.ones(100)}, STATE, {})
+    if damage == "cut":
+        path.write_bytes(path.read_bytes()[:-8])
+    elif damage == "text":
+        path.write_text("not a checkpoint at all")
+    else:
+        from safetensors.torch import save_file
+
+        save_file({"a": torch.ones(1)}, path)
+    match = "checkpoint.safetensors: expected a checkpoint of capsrl, got .*; delete it"
+    with pytest.raises(ModelError, match=match):
+        load_checkpoint(path)
+
+
+def test_a_checkpoint_of_another_format_is_refused(tmp_path, monkeypatch):
+    path = tmp_path / "checkpoint.safetensors"
+    monkeypatch.setattr("capsrl.train.checkpoint.FORMAT", 7)
+    save_checkpoint(path, {}, STATE, {})
+    monkeypatch.undo()
+    with pytest.raises(ModelError, match="expected checkpoint format 1, got 7"):
+        load_checkpoint(path)
+
+
+def test_another_recipe_is_refused_naming_the_keys(tmp_path):
+    recipe = make_recipe(tmp_path)
+    other = dataclasses.replace(
+        recipe,
+        train=TrainConfig(epochs=5, seed=4),
+        model=ModelConfig(embeddings=EmbeddingsConfig(learned=3)),
+    )
+    check_same(tmp_path, identify(recipe), identify(recipe))
+    with pytest.raises(ConfigError) as caught:
+        check_same(tmp_path, identify(recipe), identify(other))
+    assert str(caught.value) == (
+        f"{tmp_path}: expected a checkpoint of the same recipe, got another "
+        "model.embeddings.learned (0 there, 3 here), train.epochs (100 there, 5 here), "
+        "train.seed (1 there, 4 here); give another folder with --out, or delete this one"
+    )
+
+
+def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first, second = make_recipe(tmp_path / "a"), make_recipe(tmp_path / "b", test={"x": "y"})
+    assert identify(first) == identify(second)
+    (tmp_path / "b" / "train.conll09").write_text("other\n")
+    with pytest.raises(ConfigError, match=r"got another data.train \(\"train.conll09 \(sha256 "):
+        check_same(tmp_path, identify(first), identify(second))
+
+
+def test_missing_data_is_named(tmp_path):
+    recipe = make_recipe(tmp_path, train="nowhere.conll09")
+    with pytest.raises(DataError, match="nowhere.conll09: cannot be read: No such file"):
+        identify(recipe)
+
+
+def test_an_optimizer_goes_on_as_if_never_stopped():
+    def steps(net, optimizer, n):
+        for _ in range(n):
+            optimizer.zero_grad()
+            net(torch.ones(2, 3)).square().sum().backward()
+            optimizer.step()
+
+    def make():
+        torch.manual_seed(0)
+        net = nn.Linear(3, 2)
+        return net, torch.optim.AdamW([{"params": [net.weight]}, {"params": [net.bias]}])
+
+    straight, straight_optimizer = make()
+    steps(straight, straight_optimizer, 5)
+    net, optimizer = make()
+    steps(net, optimizer, 2)
+    saved = {name: tensor.clone() for name, tensor in optimizer_tensors(optimizer).items()}
+    assert len(saved) == 6
+    resumed, fresh = make()
+    resumed.load_state_dict(net.state_dict())
+    restore_optimizer(fresh, {**saved, "weight.x": torch.ones(1)})
+    steps(resumed, fresh, 3)
+    assert torch.equal(resumed.weight, straight.weight)
+    assert torch.equal(resumed.bias, straight.bias)
+
+
+def test_generators_go_on_where_they_were():
+    def draw():
+        return (
+            random.random(),
+            random.gauss(),
+            np.random.standard_normal(3).tolist(),  # noqa: NPY002
+            torch.rand(3).tolist(),
+        )
+
+    random.gauss()  # leaves the second of a pair behind
+    np.random.standard_normal()  # noqa: NPY002
+    state = {name: tensor.clone() for name, tensor in random_state().items()}
+    first = draw()
+    assert draw() != first
+    restore_random_state(state)
+    assert draw() == first

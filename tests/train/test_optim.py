@@ -1,0 +1,162 @@
+"""Groups, schedule, flat gradient and running average against torch's own and by hand."""
+
+import copy
+
+import pytest
+import torch
+from torch import nn
+
+from capsrl.train.optim import (
+    Average,
+    Gradient,
+    make_groups,
+    make_optimizer,
+    rate_factor,
+    set_rates,
+    trained_parameters,
+)
+
+
+def make_net() -> nn.Sequential:
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+
+
+def groups_of(net: nn.Module, layers=None, **changes):
+    settings = {
+        "learning_rate": 0.1,
+        "transformer_rate": 0.01,
+        "layer_decay": 0.5,
+        "weight_decay": 0.3,
+    }
+    return make_groups(trained_parameters(net), layers or {}, **{**settings, **changes})
+
+
+def test_frozen_parameters_are_left_out():
+    net = make_net()
+    net[0].weight.requires_grad_(False)
+    assert [name for name, _ in trained_parameters(net)] == ["0.bias", "2.weight", "2.bias"]
+
+
+def test_lower_layers_of_a_transformer_learn_slower():
+    net = nn.ModuleDict({"low": nn.Linear(1, 1), "mid": nn.Linear(1, 1), "head": nn.Linear(1, 1)})
+    layers = {"low.weight": 0, "low.bias": 0, "mid.weight": 1, "mid.bias": 1}
+    found = {
+        name: (group["base_rate"], group["weight_decay"])
+        for group in groups_of(net, layers)
+        for name, weight in net.named_parameters()
+        if any(weight is other for other in group["params"])
+    }
+    assert found == {
+        "low.weight": (0.005, 0.3),
+        "low.bias": (0.005, 0.0),
+        "mid.weight": (0.01, 0.3),
+        "mid.bias": (0.01, 0.0),
+        "head.weight": (0.1, 0.3),
+        "head.bias": (0.1, 0.0),
+    }
+
+
+def test_l2_is_the_gradient_of_equation_15():
+    ours, literal = make_net(), make_net()
+    l2, x = 0.05, torch.randn(5, 3)
+    optimizer = make_optimizer(groups_of(ours), l2=l2)
+    reference = torch.optim.Adam(literal.parameters(), lr=0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        ours(x).square().mean().backward()
+        optimizer.step()
+        reference.zero_grad()
+        penalty = sum(weight.square().sum() for weight in literal.parameters())
+        (literal(x).square().mean() + l2 * penalty).backward()
+        reference.step()
+    for mine, theirs in zip(ours.parameters(), literal.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
+
+
+def test_without_l2_weights_decay_beside_the_gradient():
+    optimizer = make_optimizer(groups_of(make_net()), l2=0.0)
+    assert isinstance(optimizer, torch.optim.AdamW)
+    assert {group["weight_decay"] for group in optimizer.param_groups} == {0.3, 0.0}
+
+
+def test_rates_rise_then_fall():
+    def factors(decay, warmup=0.2, n=10):
+        return [rate_factor(i / n, 1 / n, warmup=warmup, decay=decay) for i in range(n)]
+
+    assert factors("none") == [0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    linear = factors("linear")
+    assert linear[:3] == [0.5, 1.0, 1.0]
+    assert linear[2:] == pytest.approx([1 - i / 8 for i in range(8)])
+    cosine = factors("cosine")
+    assert cosine[2] == pytest.approx(1)
+    assert cosine[6] == pytest.approx(0.5)
+    assert all(a > b > 0 for a, b in zip(cosine[2:], cosine[3:], strict=False))
+    assert factors("none", warmup=0.0) == [1] * 10
+    assert rate_factor(0.0, 0.5, warmup=0.1, decay="none") == 1.0  # one step passes the warm-up
+
+
+def test_set_rates_keeps_the_ratio_of_groups():
+    net = make_net()
+    layers = {"0.weight": 0, "0.bias": 0}
+    optimizer = make_optimizer(groups_of(net, layers, weight_decay=0.0), l2=0.0)
+    for factor in (0.5, 0.25):  # not one on top of the other
+        set_rates(optimizer, factor)
+    assert sorted(group["lr"] for group in optimizer.param_groups) == [0.0025, 0.025]
+
+
+def test_flat_gradient_is_the_gradient():
+    net, other = make_net(), make_net()
+    gradient = Gradient(net.parameters())
+    x = torch.randn(5, 3)
+    for _ in range(2):  # the second round would add up without clear()
+        gradient.clear()
+        (100 * net(x)).square().sum().backward()
+    (100 * other(x)).square().sum().backward()
+    for mine, theirs in zip(net.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
+    expected = torch.nn.utils.clip_grad_norm_(other.parameters(), 2.0)
+    torch.testing.assert_close(gradient.clip(2.0), expected)
+    for mine, theirs in zip(net.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(mine.grad, theirs.grad)
+    before = gradient.flat.clone()
+    gradient.clip(2.5)  # short enough already
+    torch.testing.assert_close(gradient.flat, before)
+
+
+def test_untouched_parameters_have_a_gradient_of_zero():
+    net = make_net()
+    gradient = Gradient(net.parameters())
+    net[0](torch.ones(1, 3)).sum().backward()
+    assert net[2].weight.grad is not None
+    assert not net[2].weight.grad.any()
+    assert gradient.flat.any()
+
+
+def test_average_by_hand():
+    weight = nn.Parameter(torch.tensor([0.0]))
+    average = Average([weight], decay=0.5)
+    values = []
+    for step, value in enumerate([11.0, 22.0], start=1):
+        weight.data.fill_(value)
+        average.update(step)
+        values.append(float(average.values[0]))
+    # step 1: decay 1/11; step 2: decay 2/12
+    assert values == pytest.approx([10.0, 10 / 6 + 22 * 5 / 6])
+    for step in range(100, 110):  # decay stays at 0.5
+        before = float(average.values[0])
+        average.update(step)
+        assert float(average.values[0]) == pytest.approx((before + 22) / 2)
+
+
+def test_swapping_twice_changes_nothing():
+    net = make_net()
+    average = Average(net.parameters(), 0.9)
+    for weight in net.parameters():
+        weight.data.add_(1.0)
+    before = copy.deepcopy(net.state_dict())
+    average.swap()
+    assert not torch.equal(net.state_dict()["0.weight"], before["0.weight"])
+    average.swap()
+    for name, value in net.state_dict().items():
+        assert torch.equal(value, before[name])

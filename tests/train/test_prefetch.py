@@ -1,0 +1,51 @@
+"""A thread ahead changes when items are made, and nothing else."""
+
+import threading
+import time
+
+import pytest
+
+from capsrl.train.prefetch import prefetch
+
+
+def threads() -> int:
+    return sum(thread.name == "prefetch" for thread in threading.enumerate())
+
+
+@pytest.mark.parametrize("depth", [1, 3, 100])
+def test_same_items_in_the_same_order(depth):
+    assert list(prefetch(range(50), depth=depth)) == list(range(50))
+    assert list(prefetch([], depth=depth)) == []
+    assert list(prefetch([None, None], depth=depth)) == [None, None]
+    assert threads() == 0
+
+
+def test_items_are_made_ahead_but_not_all():
+    made = []
+    items = prefetch((made.append(i) or i for i in range(100)), depth=2)
+    assert next(items) == 0
+    deadline = time.monotonic() + 5
+    while len(made) < 4 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(made) == 4  # one used, two ready, one in hand
+    items.close()
+
+
+def test_an_error_comes_in_its_turn():
+    def broken():
+        yield 1
+        raise ValueError("row 2")
+
+    items = prefetch(broken())
+    assert next(items) == 1
+    with pytest.raises(ValueError, match="row 2"):
+        next(items)
+    assert threads() == 0
+
+
+def test_leaving_early_stops_the_thread():
+    items = prefetch(iter(int, 1), depth=1)  # endless
+    next(items)
+    assert threads() == 1
+    items.close()
+    assert threads() == 0
