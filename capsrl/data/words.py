@@ -1,0 +1,154 @@
+"""A stretch of text without blanks in, the ends of its words out, as in UD English EWT.
+
+EWT, the English Web Treebank, follows the Penn treebank's guidelines for web text: clitics stand
+alone (do n't, can not, Anna 's), hyphens and slashes are words of their own (long - term, and /
+or) except after a prefix or before a suffix (e-mail, non-stop, clock-wise) and in telephone
+numbers and dates; addresses, file names and emoticons stay whole, amounts leave their currency
+and unit ($ 5 m), and a run of the same mark is one word (!!!, ...). Han characters are words of
+their own, runs of kana or of any other script are words.
+
+Where the treebank contradicts itself the commoner way was taken. Nothing is ever rewritten,
+left out or joined over a blank, and the time is linear in the length of the stretch.
+"""
+
+import re
+from functools import cache, lru_cache
+from itertools import accumulate
+
+# White space, control characters, and the invisible marks that separate or direct text. These
+# belong to no word: encoders drop them, and a word of nothing else would have no pieces.
+BLANK = r"\s\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+
+_HAN = (
+    r"\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U0003ffff"
+)
+_KANA = r"\u3041-\u309f\u30a1-\u30fa\u30fc-\u30ff\uff66-\uff9f"
+_EMOJI = (
+    r"\u00a9\u00ae\u203c\u2049\u2122\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf"
+    r"\u2900-\u297f\u2b00-\u2bff\U0001f000-\U0001faff"
+)
+# What ends a run of letters. Listed by what it is not, since `\w` lacks the vowel signs of
+# Indic scripts, joiners and other marks that stand inside words.
+_MARKS = (
+    BLANK
+    + r"!-/:-@\[-^`{-~\xa1-\xa8\xab\xac\xaf-\xb1\xb4\xb6-\xb8\xbb\xbf\xd7\xf7\u037e\u0387\u0589"
+    + r"\u05be\u05c0\u05c3\u060c\u061b\u061f\u06d4\u0964\u0965\u2000-\u200b\u2010-\u2027"
+    + r"\u2030-\u205f\u20a0-\u20cf\u3001-\u3004\u3008-\u3020\u3030\u303d\u30fb\ufe10-\ufe1f"
+    + r"\ufe30-\ufe6f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65"
+    + _HAN
+    + _KANA
+    + _EMOJI
+)
+_L = rf"[^{_MARKS}]"  # a letter, digit or underscore of any other script
+_NO = rf"(?!{_L})"  # no letter follows
+_NOT_AFTER = rf"(?<!{_L})"
+
+# Penn treebank, Supplementary Guidelines for web text: affixes that keep their hyphen.
+_PREFIX = (
+    "agro ante anti arch be bi bio co counter cross cyber de eco ex extra inter intra macro "
+    "mega micro mid mini multi neo non over pan para peri post pre pro proto pseudo psycho "
+    "quasi re semi socio sub super tri ultra un uni"
+).replace(" ", "|")
+_SUFFIX = "esque|ette|ever|fest|fold|gate|itis|less|most|o-torium|rama|wise"
+_DOMAIN = "com|org|net|edu|gov|mil|info|biz|io|co|us|uk|ca|au|nz|de|fr|eu|in|jp|tv|ly"
+_FILE = "docx?|xlsx?|pptx?|pdf|txt|html?|jpe?g|gif|png|zip|exe|mp3|mp4|csv|xml|url|dtf|wpd|py|js"
+_UNIT = "am|pm|AM|PM|Am|Pm|k|K|m|mm|cm|km|kg|lbs?|oz|ft|bn|mph|hrs?|mins?|yrs?|x"
+_Q = "['’`´]"
+
+_ABBREVIATIONS = (
+    "Mr Mrs Ms Dr Drs Prof Rev Fr Sr Jr Gen Col Capt Cmdr Maj Lt Sgt Cpl Pvt Gov Sen Sens Rep "
+    "Reps Hon Pres Atty Supt Det St Ste Mt Ft Ave Blvd Rd Bldg Hwy Apt Inc Corp Co Cos Ltd "
+    "Bros Dept Univ Assn Ass't Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec Mon Tue Tues "
+    "Wed Thu Thur Thurs Fri Sat Sun vs etc eg ie al approx esp ext Ext tel Tel Attn Fig fig "
+    "Figs Vol vol pp Ph Sec Para Ch ed eds Ed Eds Esq Que Va La Calif Fla Ariz Mass Conn Penn "
+    "Tenn Ala Ark Colo Ind Kan Md Mich Minn Miss Mo Neb Nev Okla Ore Tex Vt Wash Wis Wyo cf "
+    "viz Conf Spec yrs hrs mins lb lbs oz LTD INC CORP CO PVT Sts"
+).replace(" ", "|")
+# Clitics spelled without their apostrophe, and other words of two: where they are cut.
+_CUTS = {
+    "".join(parts): tuple(accumulate(map(len, parts[:-1])))
+    for parts in map(
+        str.split,
+        "do nt,wo nt,ca nt,did nt,does nt,is nt,was nt,are nt,were nt,would nt,could nt,should nt,"
+        "have nt,has nt,had nt,ai nt,i m,i ve,you ve,we ve,they ve,you re,they re,you ll,it ll,"
+        "they ll,that s,what s,there s,he s,she s,let s,can not,gon na,got ta,wan na,out ta,lem me,"
+        "gim me,du n no,a lot".split(","),
+    )
+}
+
+EMOTICON = r"(?:>?[:;=][-~^o]?'?[()DPpO3/\\|\[\]*]+|[xX]D|\^_*\^|-_+-|<3+|x\.x|\(+[:;=])"
+# At most a dozen groups: without a bound, long lists like 1,2,3,...,9a take quadratic time.
+_DIGITS = r"\d+(?:[.,:]\d+){0,12}"
+_TEXT = r"[^<>\"“”]"  # what an address may hold
+
+# The first rule that matches takes the word. Repetitions over several kinds of character are
+# bounded, or tried only at the first letter of a run (_NOT_AFTER), to keep the time linear.
+_RULES = [
+    rf"[{_HAN}][\ufe00-\ufe0f\U000e0100-\U000e01ef]*|[{_KANA}]+",
+    # addresses and names of files
+    rf"(?i:https?://|ftp://|www\.|mailto:|ymsgr:){_TEXT}*[^<>\"“”.,;:!?'’)\]}}…*]",
+    rf"{_NOT_AFTER}[\w.+%~-]{{1,64}}@[A-Za-z][\w-]*(?:\.\w[\w-]*)*",
+    rf"{_NOT_AFTER}[\w#~%-]{{1,64}}(?:\.[\w~-]{{1,64}}){{0,8}}\.(?i:{_FILE}){_NO}",
+    rf"(?<![\w.])\.(?i:{_FILE}){_NO}",
+    rf"{_NOT_AFTER}\w[\w-]{{0,63}}(?:\.\w[\w-]{{0,63}}){{0,8}}\.(?:{_DOMAIN}|COM|ORG|NET){_NO}"
+    rf"(?:/{_TEXT}*[\w/])?",
+    rf"{_NOT_AFTER}[a-z]{{2,20}}(?:\.[a-z][\w-]{{0,30}}){{2,8}}",  # comp.sources.unix
+    r"(?<![\w@#])[@#](?!\d)\w{2,}",
+    # emoticons, then emoji with all that is joined to them
+    rf"(?<![\w:/(]){EMOTICON}(?![\w/])|(?<=[^\W\d]):(?:-?[)(]+|D)(?![\w/])",
+    r"[\U0001f1e6-\U0001f1ff]{2}|[#*0-9]\ufe0f?\u20e3",
+    rf"[{_EMOJI}][\ufe0e\ufe0f\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]*"
+    rf"(?:\u200d[{_EMOJI}][\ufe0e\ufe0f\U0001f3fb-\U0001f3ff]*)*\u200d?",
+    # telephone numbers, post codes, dates; other hyphens and slashes between numbers are words
+    rf"{_NOT_AFTER}(?:\d{{1,2}}-)?(?:\d{{3}}[-/])?\d{{3}}-\d{{4}}{_NO}",
+    rf"{_NOT_AFTER}(?:\d{{5}}-\d{{4}}|x?-?\d-\d{{4}}|x-\d{{4,5}}|\d{{4}}-\d\d-\d\d){_NO}",
+    rf"{_NOT_AFTER}\d{{1,2}}(?P<dash>[-/])\d{{1,2}}(?P=dash)(?:\d{{4}}|\d\d){_NO}",
+    rf"{_NOT_AFTER}(?!1/[234]{_NO}|[23]/[34]{_NO})(?:0?[1-9]|1[0-2])/[0-3]?\d(?!/){_NO}",
+    # numbers: a unit is a word of its own, the ending of an ordinal or a decade is not
+    rf"(?<=\$){_DIGITS}(?=[kKmMbBtT]{{1,2}}[nN]?{_NO})",
+    rf"{_NOT_AFTER}{_DIGITS}(?=(?:{_UNIT}){_NO}|[ap]\.m{_NO})",
+    rf"(?:{_NOT_AFTER}[+.])?{_DIGITS}(?:{_Q}?s|st|nd|rd|th){_NO}",
+    rf"(?:{_NOT_AFTER}\+)?{_DIGITS}(?![.,:]?\d){_NO}|(?<![\w.])\.\d+{_NO}",
+    rf"{_NOT_AFTER}['’](?:\d\ds?|em|n|til|cause|bout|cuz|tis|twas){_NO}",
+    # abbreviations keep their dot here; at the end of a sentence it is taken from them
+    rf"{_NOT_AFTER}(?:[^\W\d_]\.){{2,}}{_NO}|(?<![^\W\d_])(?:[^\W\d_]\.)+[^\W\d_]{_NO}",
+    rf"{_NOT_AFTER}(?:{_ABBREVIATIONS}|[A-HJ-Z])\.(?!\.)",
+    rf"{_NOT_AFTER}[A-Za-z]{{1,4}}&[A-Z]{{1,3}}{_NO}|{_NOT_AFTER}(?:US|U|HK)\$",
+    rf"{_NOT_AFTER}(?:w/(?:o|out|in)?|b/c){_NO}|{_NOT_AFTER}[A-Za-z]+\*+[a-z]+{_NO}",
+    # clitics, and words cut before them
+    rf"(?<={_L})(?:[nN]{_Q}[tT]|{_Q}(?i:s|m|d|re|ve|ll)){_NO}",
+    rf"{_L}+?(?=[nN]{_Q}[tT]{_NO})|(?i:y['’](?=all{_NO}))",
+    # words with a hyphen inside, words with an apostrophe inside, other words
+    rf"(?<![\w-])(?:[eE]-(?=[a-z]{{3}})|(?i:{_PREFIX})-){_L}+",
+    rf"{_NOT_AFTER}{_L}+-(?i:{_SUFFIX}){_NO}",
+    rf"{_NOT_AFTER}(?!_){_L}+?(?:['’](?!(?i:s|m|d|re|ve|ll|t){_NO}){_L}+)+",
+    rf"(?!_){_L}(?:{_L}*(?!_){_L})?",
+    # runs of marks
+    r"[.!?…]+|''|``|[‘’]{2}|>{2,}|<{2,}|,{2,}|[-=]+>|<-+(?!\w)|[-=*~_#+|<>{}]{6,}",
+    r"(?P<mark>[-=*~_#+$])(?P=mark)+",
+]
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    # Whatever no rule takes is a word of one character, so that nothing is ever lost.
+    return re.compile("|".join(f"(?:{rule})" for rule in _RULES) + "|.", re.DOTALL)
+
+
+def word_ends(stretch: str) -> tuple[int, ...]:
+    """Where each word of a stretch without blanks ends; the next one begins there."""
+    return _remembered(stretch) if len(stretch) <= 40 else _word_ends(stretch)
+
+
+def _word_ends(stretch: str) -> tuple[int, ...]:
+    if stretch.isalpha() and stretch.isascii():
+        return (*_CUTS.get(stretch.lower(), ()), len(stretch))
+    ends = []
+    for match in _pattern().finditer(stretch):
+        ends += [match.start() + cut for cut in _CUTS.get(match[0].lower(), ())]
+        ends.append(match.end())
+    return tuple(ends)
+
+
+_remembered = lru_cache(maxsize=1 << 14)(_word_ends)
