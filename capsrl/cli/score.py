@@ -1,6 +1,7 @@
 """`capsrl score GOLD PRED`: how good a prediction is, and whether it beats another."""
 
 import json
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -53,6 +54,8 @@ def score_command(
     Gives the official CoNLL-2009 figures to the last digit, the sub-tasks, exact match, repeated
     roles and a 95% bootstrap interval. Files of any format `capsrl convert` knows.
     """
+    # Sums of integers use no linear algebra: its threads, started on import, would only spin.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from capsrl.score import MisalignedError, score_systems
     from capsrl.score.significance import bootstrap_intervals, paired_test
 

@@ -73,6 +73,7 @@ def _subtask_table(scores: Scores) -> Table:
     table.add_row("predicate identification", *_three(counts.predicates), "", "", "")
     sense = (str(counts.correct_senses), str(counts.found_predicates))
     table.add_row("sense of those found", "", "", "", f"{counts.sense_accuracy:.2f}", *sense)
+    table.add_row("predicates with senses", *_three(counts.senses), "", "", "")
     table.add_row("argument identification", *_three(counts.argument_positions), "", "", "")
     role = (str(counts.correct_arguments), str(counts.found_arguments))
     table.add_row("role of those found", "", "", "", f"{counts.role_accuracy:.2f}", *role)

@@ -140,6 +140,11 @@ class Counts:
         return PRF(self.found_predicates, self.gold_predicates, self.pred_predicates)
 
     @property
+    def senses(self) -> PRF:
+        """Predicates with their senses, arguments left aside."""
+        return PRF(self.correct_senses, self.gold_predicates, self.pred_predicates)
+
+    @property
     def argument_positions(self) -> PRF:
         """Argument identification: positions, roles left aside."""
         return PRF(self.found_arguments, self.gold_arguments, self.pred_arguments)

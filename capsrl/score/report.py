@@ -58,6 +58,7 @@ def _subtasks(counts: Counts) -> dict[str, Any]:
     return {
         "predicate_identification": _prf(counts.predicates),
         "sense_accuracy": counts.sense_accuracy,
+        "predicates": _prf(counts.senses),
         "argument_identification": _prf(counts.argument_positions),
         "argument_classification_accuracy": counts.role_accuracy,
         "arguments": _prf(counts.arguments),

@@ -51,6 +51,7 @@ def test_prints_the_figures(files, capsrl):
     assert "propositions 0.00 0.00 0.00 0 1 1" in rows
     assert "exact sentences 50.00 1 2 2" in rows
     assert "sense of those found 100.00 1 1" in rows
+    assert "predicates with senses 100.00 100.00 100.00" in rows
     assert "role of those found 50.00 1 2" in rows
     assert "Propositions with a repeated role: gold 0, predicted 0" in rows
     assert "Labeled F1 66.67, 95% bootstrap interval" in out

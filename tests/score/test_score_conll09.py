@@ -138,7 +138,7 @@ def test_a_worked_example():
     assert lines["proposition_f1"] == "0.00"
     assert lines["exact_semantic_match"] == "0 / 1 * 100 = 0.00 %"
     assert scores.counts.predicates.precision == 50 and scores.counts.predicates.recall == 100
-    assert scores.counts.sense_accuracy == 0
+    assert scores.counts.sense_accuracy == 0 and scores.counts.senses.f1 == 0
     assert scores.counts.argument_positions.recall == pytest.approx(200 / 3)
     assert scores.counts.role_accuracy == 50
     assert scores.counts.exact_arguments == 0

@@ -28,6 +28,7 @@ def test_the_mode_has_its_own_numbers_unrounded():
     assert report["scores"]["labeled_precision"] == 100 / 3
     assert report["scores"]["counts"]["correct_senses"] == 0
     assert report["subtasks"]["sense_accuracy"] == 0
+    assert report["subtasks"]["predicates"]["pred"] == 1
     assert report["subtasks"]["argument_identification"]["correct"] == 2
     assert report["subtasks"]["argument_classification_accuracy"] == 50
     assert report["duplicate_roles"] == {"gold": 0, "pred": 0}
