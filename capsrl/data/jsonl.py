@@ -26,6 +26,14 @@ __all__ = [
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+# Made once: json.loads makes one per call when it is given options, in cycles only gc can free.
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def read_jsonl(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[Sentence]:
     """Yield one Sentence per line; blank lines are skipped.
 
@@ -70,11 +78,8 @@ def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
 
 
 def _parse(line: str, where: str) -> object:
-    def refuse(constant: str) -> NoReturn:
-        raise ValueError(f"{constant} is no JSON")
-
     try:
-        value: object = json.loads(line, parse_constant=refuse)
+        value: object = _DECODER.decode(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: expected a JSON object, got {shown(line)}: {error}") from None
     return value

@@ -1,0 +1,110 @@
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from capsrl.data.formats import read_sentences, write_sentences
+from capsrl.sentence import Argument, Proposition, Sentence
+
+SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
+
+
+def capsrl(*arguments, stdin=None, folder=None):
+    return subprocess.run(
+        [sys.executable, "-m", "capsrl", "convert", *map(str, arguments)],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=60,
+    )
+
+
+def test_from_one_suffix_to_another(tmp_path):
+    write_sentences([SENTENCE] * 2, tmp_path / "in.conll09")
+    done = capsrl("in.conll09", "out.jsonl.gz", folder=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "2 sentences\n")
+    found = [sentence.propositions for sentence in read_sentences(tmp_path / "out.jsonl.gz")]
+    assert found == [SENTENCE.propositions] * 2
+
+
+def test_standard_input_and_output():
+    line = '{"words": ["Dogs", "bark"], "propositions": [{"predicate": 1, "sense": "bark.01"}]}'
+    done = capsrl("-", "-", "--from", "jsonl", "--to", "conllup", stdin=line)
+    assert done.returncode == 0
+    assert done.stdout.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_"
+    assert done.stderr == "1 sentence\n"
+
+
+def test_merging(tmp_path):
+    (tmp_path / "up.conllup").write_text(
+        "# global.columns = ID UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
+        "# sent_id = s\n0.1\t_\t_\t_\n1\t_\t_\t_\n2\tgo.01\tA0:1|AM-DIR:3\t_\n"
+    )
+    (tmp_path / "ud.conllu").write_text(
+        "# sent_id = s\n0.1" + "\t_" * 9 + "\n1\tGo" + "\t_" * 8 + "\n2\thome" + "\t_" * 8 + "\n"
+    )
+    done = capsrl("up.conllup", "out.jsonl", "--merge", "ud.conllu", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "1 sentence\n")
+    (sentence,) = read_sentences(tmp_path / "out.jsonl")
+    assert sentence.propositions == (Proposition(0, "go.01", (Argument("AM-DIR", 1),)),)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("in.foo", "out.jsonl"), "error: in.foo: expected a suffix of .conll09 .conll"),
+        (("in.jsonl", "out.foo"), "error: out.foo: expected a suffix of .conll09 .conll"),
+        (("in.jsonl", "out.conllu"), "error: out.conllu: expected a format that can be written"),
+        (("absent.jsonl", "out.jsonl"), "error: absent.jsonl: "),
+        (("in.jsonl", "out.conllup"), "error: in.jsonl:1: words[0]: expected a string, got 1"),
+        (
+            ("in.jsonl", "out.conllup", "--from", "up2"),
+            "error: in.jsonl: expected the CoNLL-U file",
+        ),
+    ],
+)
+def test_mistakes_exit_with_one_line(tmp_path, arguments, message):
+    (tmp_path / "in.jsonl").write_text('{"words": [1]}')
+    done = capsrl(*arguments, folder=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(message)
+    assert done.stderr.count("\n") == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["in.jsonl"]
+
+
+def test_a_file_over_itself(tmp_path):
+    write_sentences([SENTENCE], tmp_path / "x.jsonl")
+    assert capsrl("x.jsonl", "x.jsonl", folder=tmp_path).returncode == 0
+    assert list(read_sentences(tmp_path / "x.jsonl")) == [SENTENCE]
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
+def test_a_bar_on_a_terminal(tmp_path, name):
+    write_sentences([SENTENCE] * 5000, tmp_path / name)
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "capsrl", "convert", name, "out.jsonl"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        cwd=tmp_path,
+        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
+        timeout=60,
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not part:
+            break
+        shown += part
+    os.close(ours)
+    assert done.returncode == 0
+    assert done.stdout == b""
+    assert b"5,000 lines" in shown
+    assert shown.endswith(b"5,000 sentences\r\n")
