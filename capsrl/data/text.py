@@ -163,8 +163,9 @@ def _ends(text: str, words: list[Span], first: int, position: int, last: int) ->
     if following[0] in _NO_START:
         return False
     if following[0].islower():
-        # "Really?" she said. I was ... surprised.
-        return last == position and not _ellipsis().fullmatch(word)
+        # "Really?" she said. I was ... surprised, and . . . pleased.
+        before = text[slice(*words[position - 1])] if position > first else ""
+        return last == position and before != "." and not _ellipsis().fullmatch(word)
     if word == "." and position == first + 1:  # 1. The first of a list
         return _item().fullmatch(text[slice(*words[first])]) is None
     return True
