@@ -144,6 +144,15 @@ def test_a_worked_example():
     assert scores.counts.exact_arguments == 0
 
 
+def test_senses_and_roles_are_judged_where_they_were_found():
+    gold = sentence("a b c", (0, "x.01", "A0:1 A1:2"), (1, "x.02", "A0:0"))
+    pred = sentence("a b c", (0, "x.01", "A1:1"))
+    counts = score([gold], [pred]).counts
+    assert (counts.sense_accuracy, counts.role_accuracy) == (100, 0)
+    assert (counts.senses.recall, counts.argument_positions.recall) == (50, 100 / 3)
+    assert counts.predicates.f1 == pytest.approx(200 / 3)
+
+
 def test_lemmas_count_in_strict_mode_only():
     gold = sentence("we go", (1, "go.01", "A0:0"))
     pred = sentence("we go", (1, "run.1", "A0:0"))
