@@ -1,8 +1,8 @@
 """What PriMeSRL-Eval (Jindal et al., 2022) compares: arguments with their `C-` and `R-` merged in.
 
 An argument in several pieces is one argument, right only if all of its pieces are; a reference
-is right only if what it refers to is right too. Written from the paper's rules and checked
-against the worked examples its authors publish.
+is right only if what it refers to is right too. The rules are those of the authors' published
+code, restated; on the 19 worked examples that come with it the figures agree.
 """
 
 from collections.abc import Iterable
