@@ -11,9 +11,12 @@ from capsrl.data.conllu import (
     NO_SENSE,
     NODES_AFTER,
     NODES_BEFORE,
+    PLUS_COLUMNS,
     SENT_ID,
     TEXT,
+    Block,
     find_comment,
+    find_nodes,
 )
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Sentence
@@ -147,7 +150,14 @@ def _with_other_nodes(sentence: Sentence, rows: list[str]) -> list[str]:
     for word, row in enumerate(rows):
         lines += _node_rows(before, word)
         lines.append(row)
-    return lines + _node_rows(after, len(rows) - 1)
+    lines += _node_rows(after, len(rows) - 1)
+    # These columns may come from a JSON file that somebody edited.
+    cells = [line.split("\t") for line in lines]
+    name = f"{_name(sentence)} with its multiword tokens and empty nodes"
+    if bad := [row for row in cells if len(row) != len(PLUS_COLUMNS) or "\r" in "".join(row)]:
+        raise DataError(f"{name}: expected rows of 10 columns, got {bad[0][:-2]}")
+    find_nodes(Block(name, 1, PLUS_COLUMNS, (), cells))
+    return lines
 
 
 def _node_rows(column: tuple[str, ...] | None, word: int) -> list[str]:

@@ -218,6 +218,22 @@ def test_what_the_format_cannot_hold(sentence, message):
         format_conllup(sentence)
 
 
+@pytest.mark.parametrize(
+    ("nodes", "message"),
+    [
+        (
+            "0.1\tx",
+            r"sentence 'a' with its .* nodes: expected rows of 10 columns, got \['0.1', 'x'\]",
+        ),
+        ("0.1" + "\t\r" * 9, r"sentence 'a' with its .* nodes: expected rows of 10 columns, got"),
+        ("5.1" + "\t_" * 9, r"sentence 'a' with its .* nodes:1: expected ID 1 .*, got '5.1'"),
+    ],
+)
+def test_nodes_that_are_none(nodes, message):
+    with pytest.raises(DataError, match=message):
+        format_conllup(Sentence(("a",), columns={"NODES_BEFORE": (nodes,)}))
+
+
 def test_line_ends_in_the_text_keep_the_offsets():
     sentence = Sentence(
         ("Go", "on"), text="Go\r\non", offsets=((0, 2), (4, 6)), comments=("a\nb", "# c")

@@ -1,12 +1,19 @@
+import contextlib
 import gzip
 import lzma
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_jsonl import sentences
 
-from capsrl.data.conllup import HEADER
+from capsrl.data.conll09 import format_conll09
+from capsrl.data.conllu import read_conllu
+from capsrl.data.conllup import HEADER, format_conllup
 from capsrl.data.files import read_lines
 from capsrl.data.formats import input_format, output_format, read_sentences, write_sentences
 from capsrl.errors import ConfigError, DataError
@@ -134,6 +141,29 @@ def test_half_a_surrogate_pair_is_refused_where_it_cannot_be_written(tmp_path):
             write_sentences([Sentence(("\ud800",))], tmp_path / name)
     write_sentences([Sentence(("\ud800",))], tmp_path / "x.jsonl")
     assert next(read_sentences(tmp_path / "x.jsonl")).words == ("\ud800",)
+
+
+NAMES = ("LEMMA", "PLEMMA", "POS", "PPOS", "FEAT", "PFEAT", "HEAD", "PHEAD", "DEPREL", "PDEPREL")
+NAMES += ("FILLPRED", "PRED", "APRED1", "UPOS", "XPOS", "FEATS", "NODES_BEFORE", "NODES_AFTER")
+CELLS = st.sampled_from(["", "_", "a", "1", "a\tb", "x\ny", "Y", "|", "-", "A0|A1", "\r", "1.1"])
+
+
+@settings(deadline=None, max_examples=300)
+@given(sentences(), st.data())
+def test_any_json_is_written_and_read_or_refused(sentence, data):
+    """Columns that somebody made up must not end in a traceback, or in a file nobody can read."""
+    n = len(sentence)
+    column = st.lists(CELLS, min_size=n, max_size=n).map(tuple)
+    columns = data.draw(st.dictionaries(st.sampled_from(NAMES), column, max_size=6))
+    sentence = replace(sentence, columns=columns)
+    with contextlib.suppress(DataError):
+        format_conll09(sentence)
+    try:
+        text = format_conllup(sentence)
+    except DataError:
+        return
+    (back,) = read_conllu((HEADER + text).split("\n"))
+    assert back.words == sentence.words
 
 
 @pytest.mark.parametrize("file", ["en_ewt/dev", "cs_pdt_sample/test", "ja_wac/dev", "es_up/dev"])
