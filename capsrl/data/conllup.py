@@ -28,7 +28,7 @@ def format_conllup(sentence: Sentence) -> str:
     """The comments, rows and blank line of one sentence; a file begins with HEADER.
 
     Lemmas, heads and relations come from the sentence; UPOS, XPOS, FEATS, DEPS and MISC from its
-    columns, where they are (else tags stand in XPOS, and FEAT of CoNLL-2009 in FEATS).
+    columns, where they are (else tags stand in XPOS, and PFEAT or FEAT of CoNLL-2009 in FEATS).
     Raises DataError for what the format cannot hold: tabs and line ends, an empty word, two
     propositions on one word.
     """
@@ -42,7 +42,7 @@ def format_conllup(sentence: Sentence) -> str:
         sentence.lemmas or empty,
         columns.get("UPOS", empty),
         columns.get("XPOS") or _tags(sentence) or empty,
-        columns.get("FEATS") or columns.get("FEAT") or empty,
+        _features(sentence) or empty,
         _heads(sentence) or empty,
         sentence.relations or empty,
         columns.get("DEPS", empty),
@@ -60,6 +60,12 @@ def _heads(sentence: Sentence) -> tuple[str, ...] | None:
     if sentence.heads is None:
         return None
     return tuple("0" if head is None else str(head + 1) for head in sentence.heads)
+
+
+def _features(sentence: Sentence) -> tuple[str, ...] | None:
+    # CoNLL-2009 has two columns of features; the predicted one goes before, as elsewhere.
+    found = (sentence.columns.get(name, ()) for name in ("FEATS", "PFEAT", "FEAT"))
+    return next((column for column in found if set(column) - {"_"}), None)
 
 
 def _tags(sentence: Sentence) -> tuple[str, ...] | None:

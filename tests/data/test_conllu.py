@@ -259,7 +259,8 @@ def test_id_and_text_win_over_comments():
 
 
 def test_a_sentence_from_conll09_keeps_tags_and_features():
-    sentence = Sentence(("Go",), tags=("VB",), columns={"FEAT": ("Mood=Imp",), "POS": ("VB",)})
+    columns = {"PFEAT": ("_",), "FEAT": ("Mood=Imp",), "POS": ("VB",)}
+    sentence = Sentence(("Go",), tags=("VB",), columns=columns)
     assert "1\tGo\t_\t_\tVB\tMood=Imp\t_\t_\t_\t_\t_\t_\n" in format_conllup(sentence)
 
 

@@ -1,6 +1,8 @@
 import copy
 import json
 import math
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -279,6 +281,20 @@ def test_schema_and_reader_want_pairs(pair):
 
 def test_schema_is_a_schema():
     Draft202012Validator.check_schema(json_schema())
+
+
+def test_every_field_is_documented():
+    text = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
+    schema = json_schema()
+    kinds = {"sentence": schema} | schema["$defs"]
+    for kind in ("sentence", "proposition", "argument"):
+        _, _, table = text.partition(f"\n| {kind} | | |\n")
+        rows = table.split("\n\n")[0].split("\n")[1:]
+        names = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
+        assert sorted(names) == sorted(kinds[kind]["properties"])
+    example = json.loads(text.split("```json\n")[1].split("```")[0])
+    VALIDATOR.validate(example)
+    assert sentence_to_dict(sentence_from_dict(example)) == example
 
 
 # Any character, and half a surrogate pair. Both halves side by side are one character to JSON.
