@@ -96,14 +96,18 @@ def _blocks(text: str) -> Iterator[Span]:
 
 def _unwrapped(text: str, lines: list[Span]) -> Iterator[Span]:
     """Join the lines of a paragraph that were broken only because the next word did not fit."""
-    width = max(end - start for start, end in lines)
+    # A line of one long address could not have been broken, so it tells nothing of the width.
+    widths = (end - start for start, end in lines if _blank().search(text, start, end))
+    width = max(widths, default=0)
     start, end = lines[0]
     filled = end - start
     for next_start, next_end in lines[1:]:
         next_word = _stretches().match(text, next_start)
         assert next_word is not None  # a line begins at its first visible character
         fits = filled + 1 + len(next_word[0]) <= width
-        if width not in _WRAPPED or fits or _bullet().match(text, next_start, next_end):
+        # A dash that happens to begin a wrapped line is no bullet unless the block has one too.
+        item = _bullet().match(text, start) and _bullet().match(text, next_start)
+        if width not in _WRAPPED or fits or item:
             yield start, end
             start = next_start
         end = next_end
@@ -187,6 +191,11 @@ def _is_abbreviation(word: str) -> bool:
 @cache
 def _stretches() -> re.Pattern[str]:
     return re.compile(f"[^{BLANK}]+")
+
+
+@cache
+def _blank() -> re.Pattern[str]:
+    return re.compile(f"[{BLANK}]")
 
 
 @cache

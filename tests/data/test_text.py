@@ -137,6 +137,13 @@ def test_lines_wrapped_to_a_width_are_joined_again(width):
     assert sentences(wrapped) == sentences(PROSE)
 
 
+def test_a_long_address_on_its_own_line_does_not_hide_that_text_is_wrapped():
+    address = "http://example.com/" + "a" * 150
+    wrapped = textwrap.fill(f"{PROSE} See {address} for it.", 60)
+    assert f"\n{address}\n" in wrapped
+    assert sentences(wrapped)[:3] == sentences(PROSE)
+
+
 def test_items_of_a_wrapped_list_stay_apart():
     text = (
         "- bring the red folder with last year's figures and\n"
@@ -144,6 +151,14 @@ def test_items_of_a_wrapped_list_stay_apart():
         "2) leave the rest where it is, nobody will need it"
     )
     assert [sentence.split()[0] for sentence in sentences(text)] == ["-", "-", "2"]
+
+
+def test_a_dash_that_begins_a_wrapped_line_is_no_item():
+    text = (
+        "The trip took them all of the last week of June\n"
+        "- the hottest week in living memory, said Anna."
+    )
+    assert len(read_text(text)) == 1
 
 
 def test_ten_thousand_words_without_a_stop_are_cut_at_commas():
