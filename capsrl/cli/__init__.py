@@ -5,8 +5,11 @@ import sys
 import typer
 
 from capsrl.cli.convert import convert_command
+from capsrl.cli.evaluate import evaluate_command
+from capsrl.cli.predict import predict_command
 from capsrl.cli.score import score_command
 from capsrl.cli.stats import stats_command
+from capsrl.cli.train import train_command
 from capsrl.errors import CapsrlError
 
 app = typer.Typer(
@@ -16,8 +19,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("convert")(convert_command)
+app.command("evaluate")(evaluate_command)
+app.command("predict")(predict_command)
 app.command("score")(score_command)
 app.command("stats")(stats_command)
+app.command("train")(train_command)
 
 
 def main() -> None:

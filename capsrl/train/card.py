@@ -63,7 +63,7 @@ def _front_matter(recipe: Recipe) -> str:
 
 def _score_table(dev: Scores, tests: Mapping[str, Scores]) -> str:
     rows = ["| file | precision | recall | F1 | EM | propositions |", "|---|--:|--:|--:|--:|--:|"]
-    for name, scores in {"dev (chosen on)": dev, **tests}.items():
+    for name, scores in [("dev (chosen on)", dev), *tests.items()]:
         counts = scores.official
         figures = (
             scores.labeled_precision,

@@ -224,7 +224,7 @@ class Training:
         files = self.recipe.data.test
         tests = {name: self._score(labeler, _read(path)) for name, path in files.items()}
         record: Record = {"kind": "end", "step": state.step, "best_epoch": state.best_epoch}
-        for name, scores in {"dev": dev, **tests}.items():
+        for name, scores in [("dev", dev), *((f"test_{name}", tests[name]) for name in tests)]:
             record |= {f"{name}_f1": scores.labeled_f1, f"{name}_em": scores.exact_match}
         self._write(record | {"seconds": state.seconds})
         write_card(model, self.recipe, dev=dev, tests=tests, n_sentences=len(self._train))

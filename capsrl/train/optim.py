@@ -94,19 +94,17 @@ class Gradient:
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
-        weights = list(parameters)
-        self.flat = torch.zeros(
-            sum(weight.numel() for weight in weights),
-            dtype=weights[0].dtype,
-            device=weights[0].device,
-        )
-        for weight, view in zip(
-            weights, torch.split(self.flat, [weight.numel() for weight in weights]), strict=True
-        ):
+        self._weights = list(parameters)
+        like, sizes = self._weights[0], [weight.numel() for weight in self._weights]
+        self.flat = torch.zeros(sum(sizes), dtype=like.dtype, device=like.device)
+        for weight, view in zip(self._weights, torch.split(self.flat, sizes), strict=True):
             weight.grad = view.view_as(weight)
 
     def clear(self) -> None:
         """Start a new step."""
+        first = self._weights[0].grad
+        # Moving a network to another device gives its weights gradients of their own.
+        assert first is not None and first.data_ptr() == self.flat.data_ptr(), "network was moved"
         self.flat.zero_()
 
     def clip(self, limit: float) -> Tensor:

@@ -28,7 +28,9 @@ class Processes:
         if self.count > 1:
             self._accelerator = _make_accelerator(device)
             self.rank = self._accelerator.process_index
-            self.device = torch.device(self._accelerator.device)
+            found = self._accelerator.device
+            # "cpu:0" is not "cpu" to torch, which would copy every tensor from one to the other.
+            self.device = torch.device("cpu") if found.type == "cpu" else torch.device(found)
         else:
             self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
 

@@ -1,0 +1,78 @@
+"""`capsrl predict MODEL FILE`: label the sentences of a file."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from capsrl.errors import ConfigError
+
+if TYPE_CHECKING:
+    from capsrl.labeler import PredicateSource
+
+Model = Annotated[Path, typer.Argument(help="Folder of a model, such as RUN/model.")]
+Predicates = Annotated[
+    str,
+    typer.Option(help="given: those the file marks. predicted: the model finds them."),
+]
+Iterations = Annotated[
+    int | None,
+    typer.Option(min=1, help="Rounds of routing, if not as many as in training."),
+]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1; the GPU if there is one.")]
+
+
+def predict_command(
+    model: Model,
+    file: Annotated[str, typer.Argument(help="File to label; - is stdin.")],
+    *,
+    out: Annotated[
+        str, typer.Option("--out", "-o", help="File to write; stdout if not given.")
+    ] = "-",
+    predicates: Predicates = "given",
+    iterations: Iterations = None,
+    from_format: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FORMAT", help="Of FILE, where the suffix does not tell."),
+    ] = None,
+    to_format: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="Of the output; that of FILE if not told."),
+    ] = None,
+    device: Device = None,
+) -> None:
+    """Give every predicate its sense and its arguments.
+
+    Files of any format `capsrl convert` knows. Sentences stream through: a file may be larger
+    than the memory.
+    """
+    from capsrl.data.formats import WRITABLE, input_format, read_sentences, write_sentences
+    from capsrl.labeler import Labeler
+
+    source = checked_predicates(predicates)
+    read_as = input_format(file, from_format)
+    if to_format is None and out == "-":
+        to_format = read_as if read_as in WRITABLE else "conllup"
+    labeler = Labeler.load(model, device=device or best_device())
+    labelled = labeler.label_sentences(
+        read_sentences(file, read_as), predicates=source, iterations=iterations
+    )
+    n = write_sentences(labelled, out, to_format)
+    sys.stderr.write(f"{n:,} sentence{'' if n == 1 else 's'}\n")
+
+
+def checked_predicates(text: str) -> "PredicateSource":
+    """The option as the labeler takes it."""
+    if text == "given":
+        return "given"
+    if text == "predicted":
+        return "predicted"
+    raise ConfigError(f"--predicates: expected given or predicted, got {text}")
+
+
+def best_device() -> str:
+    """The GPU if there is one."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"

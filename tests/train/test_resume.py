@@ -1,0 +1,157 @@
+"""Stopped, killed or split over processes: the run ends with the same weights."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny_runs import SETTINGS, command, start
+
+from capsrl.train.checkpoint import State, load_checkpoint
+from capsrl.train.log import read_log
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+@pytest.fixture(scope="module")
+def straight(tmp_path_factory) -> Path:
+    """A run that nothing interrupted."""
+    folder = tmp_path_factory.mktemp("straight") / "run"
+    finish(start(command(folder, *SETTINGS)))
+    return folder
+
+
+def wait_for(folder: Path, process: subprocess.Popen[str], wanted) -> State:
+    """Wait until the checkpoint is as wanted."""
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline and process.poll() is None:
+        if (folder / CHECKPOINT).exists():
+            state = load_checkpoint(folder / CHECKPOINT).state
+            if wanted(state):
+                return state
+        time.sleep(0.001)
+    raise AssertionError(f"never came so far: {process.communicate()}")
+
+
+def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, out + err
+    return out, err
+
+
+def without_times(folder: Path) -> list[dict]:
+    times = ("seconds", "train_seconds", "words_per_second")
+    records = read_log(folder / "log.jsonl")
+    return [{k: v for k, v in record.items() if k not in times} for record in records]
+
+
+def assert_same_end(one: Path, other: Path) -> None:
+    first, second = load_checkpoint(one / CHECKPOINT), load_checkpoint(other / CHECKPOINT)
+    assert first.state.finished and second.state.finished
+    assert first.tensors.keys() == second.tensors.keys()
+    assert any(name.startswith("average.") for name in first.tensors)
+    for name, tensor in first.tensors.items():
+        equal = torch.equal(tensor.nan_to_num(), second.tensors[name].nan_to_num())
+        assert equal, name
+    models = [load_file(next((folder / "model").glob("*.safetensors"))) for folder in (one, other)]
+    assert models[0].keys() == models[1].keys()
+    assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
+    assert without_times(one) == without_times(other)
+
+
+def test_killed_in_mid_epoch_and_resumed_is_uninterrupted(straight, tmp_path):
+    folder = tmp_path / "run"
+    killed_at = []
+    for step in (4, 16):
+        process = start(command(folder, *SETTINGS))
+        wait_for(folder, process, lambda s, n=step: s.step >= n and s.position > 0)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL
+        killed_at.append(load_checkpoint(folder / CHECKPOINT).state)
+    assert any(state.position > 0 for state in killed_at)
+    assert not killed_at[-1].finished
+    finish(start(command(folder, *SETTINGS)))
+    assert_same_end(straight, folder)
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(straight, tmp_path):
+    folder = tmp_path / "run"
+    process = start(command(folder, *SETTINGS))
+    seen = wait_for(folder, process, lambda s: s.step >= 8)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    state = load_checkpoint(folder / CHECKPOINT).state
+    assert state.step >= seen.step and not state.finished
+    [last] = [line for line in err.splitlines() if "stopped" in line]
+    assert last.startswith(
+        f"{folder}: stopped after step {state.step}; run the same command again to go on from "
+        f"there: capsrl train "
+    )
+    assert "Traceback" not in err
+    finish(start(command(folder, *SETTINGS)))
+    assert_same_end(straight, folder)
+
+
+def test_a_finished_run_is_not_trained_again(straight, tmp_path):
+    before = load_checkpoint(straight / CHECKPOINT).state
+    log = without_times(straight)
+    card = (straight / "model" / "README.md").read_text()
+    out, _ = finish(start(command(straight, *SETTINGS)))
+    assert load_checkpoint(straight / CHECKPOINT).state == before
+    assert without_times(straight) == log
+    assert (straight / "model" / "README.md").read_text() == card
+    assert f"epoch {before.best_epoch}" in out
+
+
+def test_a_run_of_another_recipe_is_refused(straight):
+    process = start(command(straight, *SETTINGS, "train.clip=3.0", "model.capsules.size=4"))
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert err == (
+        f"error: {straight / CHECKPOINT}: expected a checkpoint of the same recipe, got another "
+        "model.capsules.size (8 there, 4 here), train.clip (5.0 there, 3.0 here); "
+        "give another folder with --out, or delete this one\n"
+    )
+
+
+@pytest.mark.slow
+def test_two_processes_are_one(tmp_path):
+    pytest.importorskip("accelerate")
+    # What is drawn at random differs between processes: nothing is, here.
+    settings = (
+        "model.embeddings.learned=",
+        "train.epochs=3",
+        "train.batch_words=80",
+        "loss.uniqueness=0.5",
+        "loss.syntax=0.5",
+        "train.learning_rate=1e-3",
+    )
+    finish(start(command(tmp_path / "one", *settings)))
+    launch = [
+        "accelerate.commands.launch",
+        "--multi_gpu",
+        "--num_processes",
+        "2",
+        "--num_machines",
+        "1",
+    ]
+    launch += ["--main_process_port", "0", "--mixed_precision", "no", "--dynamo_backend", "no"]
+    finish(start([*launch, "-m", *command(tmp_path / "two", *settings)]))
+    one, two = (load_checkpoint(tmp_path / name / CHECKPOINT) for name in ("one", "two"))
+    assert one.state.step == two.state.step
+    logs = [without_times(tmp_path / name) for name in ("one", "two")]
+    assert len(logs[0]) == len(logs[1]) == 4
+    for single, double in zip(*logs, strict=True):
+        assert single.pop("kind") == double.pop("kind")
+        assert single == pytest.approx(double, rel=1e-5)
+    for name, tensor in one.tensors.items():
+        if name.startswith(("weight.", "average.")):
+            torch.testing.assert_close(tensor, two.tensors[name], atol=1e-5, rtol=1e-4)
+    assert len(two.tensors["random.torch"]) == 2
+    assert os.listdir(tmp_path / "one" / "model") == os.listdir(tmp_path / "two" / "model")
