@@ -1,6 +1,7 @@
 """The network's answers and the gold ones in, one number to minimise out."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 
 import torch
 from torch import Tensor
@@ -25,34 +26,53 @@ class Losses:
     syntax: Tensor
 
 
-def compute_loss(output: Output, batch: Batch, config: LossConfig) -> Losses:
+KINDS = tuple(field.name for field in fields(Gold))  # of gold answers
+
+
+def count_known(gold: Gold) -> Tensor:
+    """How many gold answers of each kind are known.
+
+    ->  one number per name of KINDS
+    """
+    return torch.stack([(getattr(gold, kind) != IGNORED).sum() for kind in KINDS])
+
+
+def compute_loss(
+    output: Output, batch: Batch, config: LossConfig, *, n_known: Tensor | None = None
+) -> Losses:
     """Loss of a batch: eq. 17 on the last iteration, joined by senses and predicates.
+
+    n_known  where the batch is one process's share of a larger one: what `count_known` says of
+             the larger one; the losses of the shares then add up to its loss
 
     The L2 term of eq. 15 is not here: its gradient is applied by the optimiser.
     """
     gold = batch.gold
     assert gold is not None, "a loss needs gold answers"
+    n = {} if n_known is None else dict(zip(KINDS, n_known, strict=True))
     role_logits, sense_logits = output.propositions.beliefs.final, output.propositions.sense_logits
     if config.gumbel:
         role_logits = role_logits + gumbel_like(role_logits)
         sense_logits = sense_logits + gumbel_like(sense_logits)
     zero = role_logits.new_zeros(())
-    roles = mean_nll(role_logits, gold.roles)
+    roles = mean_nll(role_logits, gold.roles, n.get("roles"))
     uniqueness = zero
     if config.uniqueness:
-        uniqueness = config.uniqueness * uniqueness_loss(role_logits, gold.roles)
-    senses = mean_nll(sense_logits, gold.senses)
+        unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
+        uniqueness = config.uniqueness * unique
+    senses = mean_nll(sense_logits, gold.senses, n.get("senses"))
     # Patterns speak for lemmas never seen; learned on the side from those that were.
-    senses = config.sense * (
-        senses + 0.1 * mean_nll(output.propositions.pattern_logits, gold.patterns)
+    patterns = mean_nll(output.propositions.pattern_logits, gold.patterns, n.get("patterns"))
+    senses = config.sense * (senses + 0.1 * patterns)
+    predicates = config.predicates * _predicate_loss(
+        output.predicate_logits, gold.is_predicate, n.get("is_predicate")
     )
-    predicates = config.predicates * _predicate_loss(output.predicate_logits, gold.is_predicate)
-    syntax = zero if output.parse is None else config.syntax * _syntax_loss(output.parse, gold)
+    syntax = zero if output.parse is None else config.syntax * _syntax_loss(output.parse, gold, n)
     total = roles + uniqueness + senses + predicates + syntax
     return Losses(total, roles, uniqueness, senses, predicates, syntax)
 
 
-def mean_nll(logits: Tensor, gold: Tensor) -> Tensor:
+def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
     """Negative log-likelihood of the gold answers, averaged over those that are known.
 
     logits  ... classes
@@ -60,11 +80,10 @@ def mean_nll(logits: Tensor, gold: Tensor) -> Tensor:
     """
     logits, gold = logits.flatten(0, -2).float(), gold.flatten()
     total = functional.cross_entropy(logits, gold, ignore_index=IGNORED, reduction="sum")
-    # Not reduction="mean": nothing known in a batch must cost 0, not NaN.
-    return total / (gold != IGNORED).sum().clamp(min=1)
+    return total / _or_count(n_known, gold)
 
 
-def uniqueness_loss(role_logits: Tensor, gold: Tensor) -> Tensor:
+def uniqueness_loss(role_logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
     """The words of a sentence compete for each role that is filled (eq. 16).
 
     As printed, eq. 16 has neither the index of the filling word nor a minus sign. The authors'
@@ -79,7 +98,7 @@ def uniqueness_loss(role_logits: Tensor, gold: Tensor) -> Tensor:
     over_words = role_logits.float().masked_fill(~real.unsqueeze(-1), -torch.inf).log_softmax(1)
     filled = real & (gold != NO_ROLE_ID)
     chosen = over_words.gather(2, gold.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # P T
-    return -chosen.masked_fill(~filled, 0.0).sum() / real.sum().clamp(min=1)
+    return -chosen.masked_fill(~filled, 0.0).sum() / _or_count(n_known, gold)
 
 
 def gumbel_like(logits: Tensor) -> Tensor:
@@ -88,18 +107,23 @@ def gumbel_like(logits: Tensor) -> Tensor:
     return -torch.log(-torch.log(uniform))
 
 
-def _predicate_loss(logits: Tensor, gold: Tensor) -> Tensor:
+def _predicate_loss(logits: Tensor, gold: Tensor, n_known: Tensor | None) -> Tensor:
     known = gold != IGNORED
     losses = functional.binary_cross_entropy_with_logits(
         logits.float(), gold.clamp(min=0).float(), reduction="none"
     )
-    return (losses * known).sum() / known.sum().clamp(min=1)
+    return (losses * known).sum() / _or_count(n_known, gold)
 
 
-def _syntax_loss(parse: Parse, gold: Gold) -> Tensor:
+def _syntax_loss(parse: Parse, gold: Gold, n: Mapping[str, Tensor]) -> Tensor:
     # A word whose head is unknown has no finite score to learn from at padding: mean_nll skips it.
     return (
-        mean_nll(parse.heads, gold.heads)
-        + mean_nll(parse.relations, gold.relations)
-        + mean_nll(parse.tags, gold.tags)
+        mean_nll(parse.heads, gold.heads, n.get("heads"))
+        + mean_nll(parse.relations, gold.relations, n.get("relations"))
+        + mean_nll(parse.tags, gold.tags, n.get("tags"))
     )
+
+
+def _or_count(n_known: Tensor | None, gold: Tensor) -> Tensor:
+    count = (gold != IGNORED).sum() if n_known is None else n_known
+    return count.clamp(min=1)  # nothing known in a batch must cost 0, not NaN
