@@ -1,0 +1,116 @@
+"""The whole road on the tiny recipe: train, evaluate, predict, score."""
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from capsrl.cli import app
+from capsrl.data.formats import read_sentences
+from capsrl.errors import ConfigError, ModelError
+from capsrl.train.log import read_log
+
+ROOT = Path(__file__).resolve().parent.parent
+CORPUS = ROOT / "recipes" / "tiny" / "train.conll09"
+UNSEEN = ROOT / "recipes" / "tiny" / "dev.conll09"
+
+
+def capsrl(*arguments: object) -> str:
+    """Run a command in this process; what it prints on standard output."""
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    if result.exception is not None:
+        raise result.exception
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("tiny") / "run"
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # matrices this small only wait for a second thread
+    start = time.perf_counter()
+    out = capsrl("train", ROOT / "recipes" / "tiny.toml", "--out", folder, "--device", "cpu")
+    assert time.perf_counter() - start < 60
+    torch.set_num_threads(threads)
+    assert "dev        100.00  100.00  100.00  100.00            36\n" in out
+    return folder
+
+
+def test_it_learns_its_corpus_by_heart(trained):
+    report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--json"))
+    assert report["official"]["labeled_f1"] == 100
+    assert report["exact_match"]["propositions"] == 100
+    assert report["official"]["counts"]["gold_predicates"] == 36
+
+
+def test_it_has_learned_more_than_its_corpus(trained):
+    report = json.loads(capsrl("evaluate", trained / "model", UNSEEN, "--json"))
+    assert 60 < report["official"]["labeled_f1"] < 100
+    end = read_log(trained / "log.jsonl")[-1]
+    assert report["scores"]["labeled_f1"] == end["test_unseen_f1"]
+
+
+def test_everything_is_in_its_place(trained):
+    names = {path.name for path in trained.iterdir()}
+    assert names >= {"checkpoint.safetensors", "curve.png", "log.jsonl", "model", "tensorboard"}
+    model = {path.name for path in (trained / "model").iterdir()}
+    assert model >= {"README.md", "config.json", "vocab.json"}
+    assert "| dev (chosen on) | 100.00 |" in (trained / "model" / "README.md").read_text()
+    steps = [r for r in read_log(trained / "log.jsonl") if r["kind"] == "step"]
+    assert all(record["step"] == 50 * (i + 1) for i, record in enumerate(steps))
+    assert steps[0]["words_per_second"] > 0 and steps[0]["rate"] > steps[-1]["rate"] > 0
+
+
+def test_predicting_and_scoring_is_evaluating(trained, tmp_path):
+    out = tmp_path / "unseen.conll09"
+    capsrl("predict", trained / "model", UNSEEN, "-o", out)
+    scored = json.loads(capsrl("score", UNSEEN, out, "--json"))
+    evaluated = json.loads(capsrl("evaluate", trained / "model", UNSEEN, "--json"))
+    assert scored["official"] == evaluated["official"]
+    assert scored["interval"] == evaluated["interval"]
+    gold, pred = list(read_sentences(UNSEEN)), list(read_sentences(out))
+    assert [s.predicates for s in pred] == [s.predicates for s in gold]
+    assert [s.words for s in pred] == [s.words for s in gold]
+
+
+def test_predicates_can_be_found(trained, tmp_path):
+    out = tmp_path / "found.jsonl"
+    capsrl("predict", trained / "model", CORPUS, "-o", out, "--predicates", "predicted")
+    report = json.loads(capsrl("score", CORPUS, out, "--json"))
+    evaluated = json.loads(
+        capsrl("evaluate", trained / "model", CORPUS, "--json", "--predicates", "predicted")
+    )
+    assert report["official"] == evaluated["official"]
+    assert report["subtasks"]["predicate_identification"]["f1"] > 75
+
+
+def test_prediction_goes_to_standard_output_in_the_format_it_came(trained):
+    given = capsrl("predict", trained / "model", CORPUS)
+    assert given == CORPUS.read_text()  # learned by heart, so the same bytes
+
+
+def test_more_iterations_are_heard(trained):
+    one, six = (
+        capsrl("predict", trained / "model", UNSEEN, "--to", "jsonl", "--iterations", n)
+        for n in (1, 6)
+    )
+    assert one != six
+
+
+def test_evaluate_prints_the_official_table(trained):
+    out = capsrl("evaluate", trained / "model", CORPUS)
+    assert "Official CoNLL-2009 scores" in out
+    assert "Labeled F1 100.00" in out
+
+
+@pytest.mark.parametrize("command", ["predict", "evaluate"])
+def test_mistakes_are_named(trained, tmp_path, command):
+    with pytest.raises(ConfigError, match="--predicates: expected given or predicted, got some"):
+        capsrl(command, trained / "model", CORPUS, "--predicates", "some")
+    with pytest.raises(ModelError, match="expected config.json, got no such file"):
+        capsrl(command, tmp_path, CORPUS)
+    with pytest.raises(ConfigError, match="x.pdf: expected a suffix"):
+        capsrl(command, trained / "model", tmp_path / "x.pdf")

@@ -1,0 +1,36 @@
+"""The model card says what the recipe and the scores say."""
+
+from tiny_runs import TINY
+
+from capsrl.data.formats import read_sentences
+from capsrl.recipe import read_recipe
+from capsrl.score import score
+from capsrl.train.card import make_card
+
+
+def test_the_card_holds_data_licence_scores_recipe_and_limits():
+    recipe = read_recipe(TINY, ["train.seed=9", "model.embeddings.tags=8"])
+    gold = list(read_sentences(recipe.data.train))
+    perfect = score(gold, gold)
+    none = score(gold, [sentence.with_propositions([]) for sentence in gold])
+    card = make_card(recipe, dev=perfect, tests={"dev": none}, n_sentences=28)
+    assert card.startswith('---\nlanguage: en\nlicense_name: "Apache-2.0"\n')
+    assert "- licence of the corpus: Apache-2.0\n" in card
+    assert "trained on 28 sentences of `train.conll09`" in card
+    assert "| dev (chosen on) | 100.00 | 100.00 | 100.00 | 100.00 | 36 |" in card
+    assert "| dev | 0.00 | 0.00 | 0.00 | 0.00 | 36 |" in card
+    assert "capsrl 0.1.0, seed 9" in card
+    assert "train.learning_rate = 0.003\n" in card
+    assert "train.clip" not in card  # a default
+    assert str(TINY.parent) not in card  # no paths of the machine it was trained on
+    assert "Needs parts of speech" in card
+
+
+def test_what_the_recipe_does_not_say_the_card_does_not_invent():
+    recipe = read_recipe(TINY, ["data.licence=", "data.language=", "data.name="])
+    gold = list(read_sentences(recipe.data.train))
+    card = make_card(recipe, dev=score(gold, gold), tests={}, n_sentences=28)
+    assert card.startswith("---\nlibrary_name: capsrl\n")
+    assert "# Semantic role labelling, language not stated: train.conll09\n" in card
+    assert "- licence of the corpus: not stated in the recipe\n" in card
+    assert "Needs parts of speech" not in card
