@@ -8,7 +8,8 @@ import pytest
 
 from capsrl.config import DataConfig, Recipe, TrainConfig
 from capsrl.errors import ConfigError
-from capsrl.recipe import _RANGES, flatten, load_values, make_recipe, read_recipe
+from capsrl.recipe import load_values, make_recipe, read_recipe
+from capsrl.recipe_checks import RANGES, flatten
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
@@ -138,7 +139,7 @@ def test_numbers_out_of_range_are_named_together(tmp_path):
 def test_every_number_of_a_recipe_has_a_range():
     defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="a", dev="b"))))
     numbers = {key for key, value in defaults.items() if type(value) in (int, float)}
-    assert numbers == {key for _, _, keys in _RANGES for key in keys}
+    assert numbers == {key for _, _, keys in RANGES for key in keys}
 
 
 def test_choices_that_mean_nothing_together(tmp_path):

@@ -10,7 +10,8 @@ from typing import Any
 from capsrl import __version__
 from capsrl.config import Recipe
 from capsrl.data.files import open_writer
-from capsrl.recipe import PATHS, flatten
+from capsrl.recipe import PATHS
+from capsrl.recipe_checks import flatten
 from capsrl.score import Scores
 
 

@@ -24,7 +24,8 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import PATHS, flatten
+from capsrl.recipe import PATHS
+from capsrl.recipe_checks import flatten
 
 FORMAT = 1
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
@@ -57,9 +58,8 @@ def save_checkpoint(
     """Write all of it beside `path`, then move it there."""
     header = {"format": FORMAT, "state": dataclasses.asdict(state), "identity": identity}
     temporary = path.with_name(path.name + ".new")
-    # Copies: safetensors refuses tensors that share memory, such as views of one flat gradient.
     save_file(
-        {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()},
+        {name: _on_cpu(tensor) for name, tensor in tensors.items()},
         temporary,
         metadata={_HEADER: json.dumps(header)},
     )
@@ -184,6 +184,12 @@ def restore_random_state(state: Mapping[str, Tensor]) -> None:
     torch.set_rng_state(state["torch"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state(state["cuda"])
+
+
+def _on_cpu(tensor: Tensor) -> Tensor:
+    """A copy: safetensors refuses tensors that share memory."""
+    tensor = tensor.detach()
+    return (tensor.cpu() if tensor.is_cuda else tensor.clone()).contiguous()
 
 
 def _or_nan(value: float | None) -> float:
