@@ -5,6 +5,7 @@ transformers, which costs seconds at start-up, and holds only what labelling nee
 Hugging Face `BertModel` fit after `rename_weights`.
 """
 
+import contextlib
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -12,6 +13,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
+
+# All but cuDNN's, which takes a tenth of a second to plan for every new shape of batch.
+_ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 class Bert(nn.Module):
@@ -50,8 +55,9 @@ class Bert(nn.Module):
         hidden = self.norm(self.pieces(pieces) + positions + self.types(types))
         hidden = functional.dropout(hidden, self.dropout, self.training)
         states = [hidden]
-        for layer in self.layers:
-            states.append(layer(states[-1], mask[:, None, None]))
+        with sdpa_kernel(_ATTENTION) if pieces.is_cuda else contextlib.nullcontext():
+            for layer in self.layers:
+                states.append(layer(states[-1], mask[:, None, None]))
         return states
 
 
