@@ -12,7 +12,6 @@ from capsrl.cli.predict import (
     Iterations,
     Model,
     Predicates,
-    best_device,
     checked_predicates,
 )
 from capsrl.errors import DataError
@@ -38,10 +37,11 @@ def evaluate_command(
     from capsrl.labeler import Labeler
     from capsrl.score import score
     from capsrl.score.significance import bootstrap_intervals
+    from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     sentences = read_sentences(file, format)
-    labeler = Labeler.load(model, device=device or best_device())
+    labeler = Labeler.load(model, device=find_device(device))
     gold, blind = itertools.tee(sentences)
     labelled = labeler.label_sentences(blind, predicates=source, iterations=iterations)
     scores = score(gold, labelled)

@@ -49,12 +49,13 @@ def predict_command(
     """
     from capsrl.data.formats import WRITABLE, input_format, read_sentences, write_sentences
     from capsrl.labeler import Labeler
+    from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     read_as = input_format(file, from_format)
     if to_format is None and out == "-":
         to_format = read_as if read_as in WRITABLE else "conllup"
-    labeler = Labeler.load(model, device=device or best_device())
+    labeler = Labeler.load(model, device=find_device(device))
     labelled = labeler.label_sentences(
         read_sentences(file, read_as), predicates=source, iterations=iterations
     )
@@ -69,10 +70,3 @@ def checked_predicates(text: str) -> "PredicateSource":
     if text == "predicted":
         return "predicted"
     raise ConfigError(f"--predicates: expected given or predicted, got {text}")
-
-
-def best_device() -> str:
-    """The GPU if there is one."""
-    import torch
-
-    return "cuda" if torch.cuda.is_available() else "cpu"

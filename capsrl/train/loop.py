@@ -273,12 +273,18 @@ class Training:
     def _open_log(self) -> Log | None:
         if not self._processes.is_main:
             return None
-        self.folder.mkdir(parents=True, exist_ok=True)
-        return Log(
-            self.folder / "log.jsonl",
-            size=self.state.log_size,
-            tensorboard=self.folder / "tensorboard",
-        )
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            return Log(
+                self.folder / "log.jsonl",
+                size=self.state.log_size,
+                tensorboard=self.folder / "tensorboard",
+            )
+        except OSError as error:
+            raise ConfigError(
+                f"{self.folder}: cannot be written: {error.strerror or error}; "
+                "name another folder with --out"
+            ) from None
 
     def _write(self, record: Record) -> None:
         if self._log is not None:

@@ -32,7 +32,7 @@ class Processes:
             # "cpu:0" is not "cpu" to torch, which would copy every tensor from one to the other.
             self.device = torch.device("cpu") if found.type == "cpu" else torch.device(found)
         else:
-            self.device = torch.device(device or ("cuda" if torch.cuda.is_available() else "cpu"))
+            self.device = find_device(device)
 
     @property
     def is_main(self) -> bool:
@@ -76,6 +76,25 @@ class Processes:
         """Part from the others in good order."""
         if self._accelerator is not None:
             self._accelerator.end_training()
+
+
+def find_device(name: str | None) -> torch.device:
+    """The device of that name; without one the GPU if there is one, else the CPU.
+
+    Raises ConfigError for a device that this machine does not have.
+    """
+    n_gpus = torch.cuda.device_count()
+    if name is None:
+        return torch.device("cuda" if n_gpus else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"--device: expected cpu, cuda or cuda:N, got {name}")
+    if device.type == "cuda" and (device.index or 0) >= n_gpus:
+        raise ConfigError(f"--device: expected one of {n_gpus} GPUs here, got {name}")
+    return device
 
 
 def _make_accelerator(device: str | None) -> Any:  # noqa: ANN401 - accelerate has no types

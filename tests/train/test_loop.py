@@ -6,7 +6,7 @@ import threading
 
 import pytest
 import torch
-from tiny_runs import SETTINGS, TINY
+from tiny_runs import SETTINGS, TINY, start
 
 from capsrl.config import Recipe
 from capsrl.data.formats import read_sentences
@@ -23,6 +23,16 @@ from capsrl.train.loop import run
 from capsrl.train.processes import Processes
 from capsrl.train.progress import epoch_line, watching
 from capsrl.train.signals import Interrupted, listening
+
+EPOCH = {
+    "kind": "epoch",
+    "epoch": 3,
+    "loss": 0.5,
+    "dev_f1": 81.234,
+    "dev_em": 50.0,
+    "seconds": 12.34,
+    "best": True,
+}
 
 
 def make_recipe(*settings: str) -> Recipe:
@@ -176,12 +186,55 @@ def test_a_corpus_without_sentences_is_refused(tmp_path):
         run(dataclasses.replace(recipe, data=data), tmp_path / "run", device="cpu")
 
 
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "run").write_text("a file")
+    with pytest.raises(ConfigError, match="run: cannot be written: File exists; name another"):
+        run(make_recipe(), tmp_path / "run", device="cpu")
+
+
+def test_on_a_terminal_bars_show_how_far_it_is(capsys, monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "100")
+    step = {"kind": "step", "epoch": 2, "batch": 3, "batches": 6, "loss": 0.25}
+    with watching(5) as report:
+        report({**step, "words_per_second": 12345})
+        report({**EPOCH, "epoch": 2})
+    err = capsys.readouterr().err
+    assert "loss 0.250, 12,345 words/s" in err
+    assert "2 of 5" in err
+    assert "epoch   2  loss  0.5000  dev F1  81.23" in err
+
+
 def test_away_from_a_terminal_each_epoch_is_a_line(capsys):
-    record = {"kind": "epoch", "epoch": 3, "loss": 0.5, "dev_f1": 81.234, "dev_em": 50.0}
-    record |= {"seconds": 12.34, "best": True}
     with watching(5) as report:
         report({"kind": "step"})
-        report(record)
+        report(EPOCH)
     line = "epoch   3  loss  0.5000  dev F1  81.23  EM  50.00      12.3 s  best"
-    assert epoch_line(record) == line
+    assert epoch_line(EPOCH) == line
     assert capsys.readouterr().err == line + "\n"
+
+
+def test_training_needs_none_of_the_conveniences(tmp_path):
+    """A bare GPU machine has torch and safetensors, and may have nothing else."""
+    code = """
+import sys
+for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard", "accelerate"):
+    sys.modules[name] = None
+from pathlib import Path
+from capsrl.recipe import load_values, make_recipe
+from capsrl.train.loop import run
+from capsrl.train.progress import watching
+recipe = make_recipe(load_values(sys.argv[1], sys.argv[3:]))
+with watching(recipe.train.epochs) as report:
+    run(recipe, Path(sys.argv[2]), device="cpu", report=report)
+"""
+    folder = tmp_path / "run"
+    process = start(["-c", code, str(TINY), str(folder), *SETTINGS, "train.epochs=1"])
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert err.startswith("epoch   1  loss ")
+    assert {path.name for path in folder.iterdir()} == {
+        "checkpoint.safetensors",
+        "log.jsonl",
+        "model",
+    }

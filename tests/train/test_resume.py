@@ -133,16 +133,11 @@ def test_two_processes_are_one(tmp_path):
         "train.learning_rate=1e-3",
     )
     finish(start(command(tmp_path / "one", *settings)))
-    launch = [
-        "accelerate.commands.launch",
-        "--multi_gpu",
-        "--num_processes",
-        "2",
-        "--num_machines",
-        "1",
-    ]
-    launch += ["--main_process_port", "0", "--mixed_precision", "no", "--dynamo_backend", "no"]
-    finish(start([*launch, "-m", *command(tmp_path / "two", *settings)]))
+    launch = (
+        "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1 "
+        "--main_process_port 0 --mixed_precision no --dynamo_backend no"
+    ).split()
+    finish(start([*launch, *command(tmp_path / "two", *settings)]))
     one, two = (load_checkpoint(tmp_path / name / CHECKPOINT) for name in ("one", "two"))
     assert one.state.step == two.state.step
     logs = [without_times(tmp_path / name) for name in ("one", "two")]

@@ -19,15 +19,15 @@ SETTINGS = (
 
 
 def command(folder: Path, *settings: str) -> list[str]:
-    """The command line of a small run."""
+    """The arguments with which Python makes a small run."""
     sets = [part for setting in settings for part in ("--set", setting)]
-    return ["capsrl", "train", str(TINY), "--out", str(folder), "--device", "cpu", *sets]
+    return ["-m", "capsrl", "train", str(TINY), "--out", str(folder), "--device", "cpu", *sets]
 
 
 def start(arguments: list[str]) -> subprocess.Popen[str]:
-    """Start a command of ours in a process of its own."""
+    """Start Python with these arguments, in a process of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", *arguments],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
