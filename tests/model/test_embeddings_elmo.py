@@ -127,8 +127,8 @@ def expected_layers(folder, text):
 
 def test_equal_to_one_word_at_a_time(folder):
     module = Elmo.from_folder(folder)
-    module.mix.data = torch.tensor([0.3, -1.0, 2.0, 0.5])
-    module.gamma.data = torch.tensor(1.7)
+    module.mix.weights.data = torch.tensor([0.3, -1.0, 2.0, 0.5])
+    module.mix.gamma.data = torch.tensor(1.7)
     vectors = run(module, *TEXTS)
     assert vectors.shape == (4, 5, 6) and module.width == 6
     weights = np.exp([0.3, -1.0, 2.0, 0.5]) / np.exp([0.3, -1.0, 2.0, 0.5]).sum()
@@ -151,9 +151,12 @@ def test_a_sentence_alone_and_in_a_batch(folder):
 
 def test_only_the_mix_is_trained_unless_asked(folder):
     module = Elmo.from_folder(folder)
-    assert {name for name, p in module.named_parameters() if p.requires_grad} == {"mix", "gamma"}
+    assert {name for name, p in module.named_parameters() if p.requires_grad} == {
+        "mix.weights",
+        "mix.gamma",
+    }
     (run(module, *TEXTS) ** 2).sum().backward()
-    assert module.mix.grad.abs().min() > 0 and module.gamma.grad.abs() > 0
+    assert module.mix.weights.grad.abs().min() > 0 and module.mix.gamma.grad.abs() > 0
     tuned = Elmo.from_folder(folder, fine_tune=True)
     (run(tuned, *TEXTS) ** 2).sum().backward()
     grads = {name: p.grad for name, p in tuned.named_parameters()}
@@ -163,7 +166,7 @@ def test_only_the_mix_is_trained_unless_asked(folder):
 
 def test_rebuilt_from_options_and_state_dict(folder):
     module = Elmo.from_folder(folder)
-    module.mix.data = torch.tensor([1.0, 2.0, 3.0, 4.0])
+    module.mix.weights.data = torch.tensor([1.0, 2.0, 3.0, 4.0])
     again = Elmo(options=json.loads(json.dumps(module.options)))
     again.load_state_dict(module.state_dict())
     assert torch.equal(run(again, *TEXTS), run(module, *TEXTS))

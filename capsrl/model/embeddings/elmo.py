@@ -4,6 +4,7 @@ Gives the numbers that AllenNLP gives from a fresh state. AllenNLP carries the L
 batch to batch; here every sentence starts from zeros, so its vectors depend on nothing else.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsrl.data.elmo import Arrays, cell_name, read_elmo
+from capsrl.data.elmo import Arrays, cell_name, read_elmo, read_options
+from capsrl.errors import DataError, ModelError
+from capsrl.model.embeddings.mix import LayerMix
 from capsrl.sentence import Sentence
 
 # A word is spelt in the bytes of its UTF-8 form, plus one, and these:
@@ -24,12 +27,12 @@ N_CHARACTERS = 262  # 0 is none of them; the weights file has no row for it
 class Elmo(nn.Module):
     """A bidirectional language model over characters, frozen, and a trained mix of its layers.
 
-    options    what options.json holds; keep it to build the module again from a state dict
+    options    what options.json holds; with a state dict enough to build the module again
     fine_tune  train the language model too
     width      E, both directions together
 
     Words are cut to `max_characters_per_token` - 2 bytes (48), as in training the released models.
-    The mix is gamma * sum_k softmax(mix)_k layer_k, layer 0 being the words without context.
+    Layer 0 of the mix is the words without context.
     """
 
     def __init__(self, *, options: Mapping[str, Any], fine_tune: bool = False) -> None:
@@ -49,8 +52,7 @@ class Elmo(nn.Module):
         )
         self.skip = bool(lstm.get("use_skip_connections"))
         self.requires_grad_(fine_tune)
-        self.mix = nn.Parameter(torch.zeros(lstm["n_layers"] + 1))
-        self.gamma = nn.Parameter(torch.ones(()))
+        self.mix = LayerMix(lstm["n_layers"] + 1)
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, fine_tune: bool = False) -> "Elmo":
@@ -59,6 +61,14 @@ class Elmo(nn.Module):
         module = cls(options=options, fine_tune=fine_tune)
         module.load_state_dict(module.state_dict() | _state_dict(options, arrays))
         return module
+
+    @classmethod
+    def from_saved(cls, folder: Path) -> "Elmo":
+        """What `save_files` wrote, its weights not set; raises ModelError naming a bad file."""
+        try:
+            return cls(options=read_options(folder / "options.json"))
+        except DataError as error:
+            raise ModelError(str(error)) from None
 
     def index(self, sentence: Sentence) -> list[bytes]:
         """The words as bytes, cut to what the model reads."""
@@ -102,10 +112,14 @@ class Elmo(nn.Module):
         backwards = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
         states = self._read(torch.stack([words, _turn(words, backwards)]))
         layers = [torch.cat([ahead, _turn(back, backwards)], -1) for ahead, back in states]
-        weights = self.mix.softmax(0)
-        mixed = torch.stack([w * layer for w, layer in zip(weights, layers, strict=True)]).sum(0)
+        mixed: Tensor = self.mix(layers)  # B T+2 E
         mask = positions[:-2] < lengths.unsqueeze(1)  # B T
-        return self.gamma * mixed[:, 1:-1] * mask.unsqueeze(-1)  # B T E
+        return mixed[:, 1:-1] * mask.unsqueeze(-1)  # B T E
+
+    def save_files(self, folder: Path) -> None:
+        """Write what a model folder needs besides the weights: options.json."""
+        folder.mkdir()
+        (folder / "options.json").write_text(json.dumps(self.options, indent=1), encoding="utf-8")
 
     def _read(self, words: Tensor) -> list[Tensor]:
         """Run the language models over words in their reading orders.

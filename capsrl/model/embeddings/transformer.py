@@ -22,6 +22,7 @@ from torch import Tensor, nn
 
 from capsrl.errors import ModelError
 from capsrl.model.embeddings.bert import Bert, rename_weights
+from capsrl.model.embeddings.mix import LayerMix
 from capsrl.sentence import Sentence
 
 
@@ -150,22 +151,6 @@ class Transformer(nn.Module):
         if not self.fine_tune:
             self.encoder.eval()
         return self
-
-
-class LayerMix(nn.Module):
-    """A learned average of layers, scaled: gamma * sum_l softmax(w)_l h_l (Peters et al., 2018)."""
-
-    def __init__(self, n_layers: int) -> None:
-        super().__init__()
-        self.weights = nn.Parameter(torch.zeros(n_layers))
-        self.gamma = nn.Parameter(torch.ones(()))
-
-    def forward(self, layers: Sequence[Tensor]) -> Tensor:
-        """Mix tensors of one shape into one of that shape."""
-        shares = self.weights.softmax(0)
-        return self.gamma * torch.stack(
-            [share * layer for share, layer in zip(shares, layers, strict=True)]
-        ).sum(0)
 
 
 def windows_of(n_pieces: int, size: int) -> tuple[NDArray[np.int64], int]:
