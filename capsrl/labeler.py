@@ -17,9 +17,8 @@ from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, Model
 from capsrl.data.batches import Indexed, bucket
 from capsrl.data.inventory import Inventory, lemma_of
 from capsrl.errors import ModelError
-from capsrl.model.build import make_network
+from capsrl.model.build import attach_files, make_network
 from capsrl.model.decode import decode
-from capsrl.model.embeddings.transformer import Transformer
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision, load_weights, save_weights
 from capsrl.sentence import Proposition, Sentence
@@ -146,16 +145,18 @@ class Labeler:
                 if not name.startswith("parser.")  # only training needs it
             }
             save_weights(weights, new, precision=precision)
-            for source in self.network.modules():
-                if isinstance(source, Transformer):
-                    source.save_files(new / "transformer")
+            self.network.vectors.save_files(new)
             if folder.exists():
                 os.replace(folder, Path(temporary) / "old")
             os.replace(new, folder)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Labeler":
-        """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
+        """Read a model folder; raises ModelError naming what is missing, damaged or too new.
+
+        A model trained with fastText vectors looks for their file where its config.json says, and
+        warns if it is gone: words that the data of training did not have are then unknown.
+        """
         folder = Path(folder)
         config = _read_config(folder / "config.json")
         inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
@@ -164,6 +165,7 @@ class Labeler:
         weights = load_weights(folder)
         _check(weights, network.state_dict(), folder)
         network.load_state_dict(weights, assign=True)
+        attach_files(network, config.embeddings)
         return cls(network, config, device=device)
 
 

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from capsrl.data.vocab import Vocab
+from capsrl.data.frames import Frames
+from capsrl.data.vocab import Vocab, character_vocab
 from capsrl.errors import DataError, ModelError
 from capsrl.sentence import Sentence
 
@@ -28,7 +29,7 @@ class Inventory:
     senses        every sense, by falling frequency
     sense_counts  how often each was seen in training; 0 for those only frame files have
     candidates    lemma -> ids of its senses, most frequent first
-    lemmas        the lemmas of `candidates`, for predicates that are looked up
+    lemmas        those of the training predicates, for predicates that are looked up
     patterns      how a lemma becomes a sense, `{}` standing for the lemma
     words, characters, tags, relations  what else embeddings and the auxiliary parser count
     descriptions  sense -> role -> what the role means, from frame files
@@ -90,17 +91,14 @@ class Inventory:
 _VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags", "relations")
 
 
-def build_inventory(
-    sentences: Iterable[Sentence], *, frames: Mapping[str, Mapping[str, str]] | None = None
-) -> Inventory:
+def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = None) -> Inventory:
     """Count what training sentences hold.
 
-    frames  sense -> role -> description, as `read_frames` gives them: their senses become
-            candidates of their lemma too
+    frames  their senses become candidates of their lemmas too, their descriptions are kept
     Raises DataError if there is nothing to learn from.
     """
     counts: dict[str, Counter[str]] = {
-        name: Counter() for name in ("role", "word", "character", "tag", "relation", "sense")
+        name: Counter() for name in ("role", "word", "tag", "relation", "sense")
     }
     of_lemma: dict[str, Counter[str]] = {}
     for sentence in sentences:
@@ -115,13 +113,12 @@ def build_inventory(
                 of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
     if not counts["sense"]:
         raise DataError("training corpus: expected predicates with senses, got none")
-    for word, count in counts["word"].items():
-        for character in word:
-            counts["character"][character] += count
     patterns = _count_patterns(of_lemma)
-    for sense in frames or ():
-        counts["sense"][sense] += 0
-        of_lemma.setdefault(sense.rpartition(".")[0] or sense, Counter())[sense] += 0
+    lemmas = Vocab.from_counts(dict.fromkeys(of_lemma, 1))
+    for lemma, more in (frames.senses if frames else {}).items():
+        for sense in more:
+            counts["sense"][sense] += 0
+            of_lemma.setdefault(lemma, Counter())[sense] += 0
     senses = _by_frequency(counts["sense"])
     number = {sense: i for i, sense in enumerate(senses)}
     candidates = {
@@ -133,13 +130,13 @@ def build_inventory(
         senses=tuple(senses),
         sense_counts=tuple(counts["sense"][sense] for sense in senses),
         candidates=candidates,
-        lemmas=Vocab.from_counts(dict.fromkeys(candidates, 1)),
+        lemmas=lemmas,
         patterns=Vocab(patterns),
         words=Vocab.from_counts(counts["word"], min_count=2),
-        characters=Vocab.from_counts(counts["character"], min_count=2),
+        characters=character_vocab(counts["word"], min_count=2),
         tags=Vocab.from_counts(counts["tag"]),
         relations=Vocab.from_counts(counts["relation"]),
-        descriptions=dict(frames or {}),
+        descriptions=frames.descriptions if frames else {},
     )
 
 

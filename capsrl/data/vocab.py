@@ -11,6 +11,7 @@ PADDING = ""  # no word, tag or role is empty, so nothing in a corpus can be tak
 UNKNOWN = "<unk>"
 PADDING_ID = 0
 UNKNOWN_ID = 1
+WORD_START, WORD_END = "<w>", "</w>"  # of several letters each, so no character is taken for one
 
 
 class Vocab:
@@ -95,3 +96,13 @@ class Vocab:
 
     def __repr__(self) -> str:
         return f"Vocab({len(self)} entries)"
+
+
+def character_vocab(word_counts: Mapping[str, int], *, min_count: int = 1) -> Vocab:
+    """The characters of words, each counted as often as its word was, and the ends of words."""
+    counts: dict[str, int] = {}
+    for word, count in word_counts.items():
+        for character in word:
+            counts[character] = counts.get(character, 0) + count
+    first = (PADDING, UNKNOWN, WORD_START, WORD_END)
+    return Vocab.from_counts(counts, min_count=min_count, first=first)

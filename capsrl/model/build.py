@@ -1,14 +1,20 @@
 """A config and an inventory in, a network out: the one place where settings become modules."""
 
+import warnings
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.data.inventory import Inventory
+from capsrl.data.vectors import open_vectors
 from capsrl.errors import ConfigError
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
+from capsrl.model.embeddings.elmo import Elmo
+from capsrl.model.embeddings.fasttext import FastText
+from capsrl.model.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, Tags, Words
 from capsrl.model.embeddings.transformer import Transformer
 from capsrl.model.encoder import BiLSTM, PredicateLayer
 from capsrl.model.network import Network
@@ -21,14 +27,22 @@ PARSER_WIDTH = 256
 
 
 def make_network(
-    config: ModelConfig, inventory: Inventory, *, folder: Path | None = None, parser: bool = False
+    config: ModelConfig,
+    inventory: Inventory,
+    *,
+    folder: Path | None = None,
+    words: Mapping[str, int] | None = None,
+    parser: bool = False,
 ) -> Network:
     """Make a network, with random weights but for pretrained word vectors.
 
     folder  a model folder that holds all weights: nothing pretrained is read
+    words   how often training shows each word, 0 for words of other files that will be labelled:
+            fastText's table has all of them, and rare learned words are at times taken for
+            unknown. Without it the table has the words of the inventory, and none is dropped
     parser  with the auxiliary parser, for training
     """
-    vectors = WordVectors(_make_sources(config.embeddings, inventory, folder))
+    vectors = WordVectors(_make_sources(config.embeddings, inventory, folder, words))
     encoder = BiLSTM(
         vectors.width,
         width=config.encoder.width,
@@ -79,21 +93,76 @@ def make_network(
     )
 
 
-def _make_sources(
-    config: EmbeddingsConfig, inventory: Inventory, folder: Path | None
-) -> dict[str, nn.Module]:
-    sources: dict[str, nn.Module] = {}
-    if config.transformer is not None:
-        sources["transformer"] = Transformer(
-            config.transformer if folder is None else folder / "transformer",
-            fine_tune=config.fine_tune,
-            pretrained=folder is None,
+def attach_files(network: Network, config: EmbeddingsConfig) -> None:
+    """Give a network whose weights are loaded the user's own files again, where they still are.
+
+    Raises ModelError if a file holds other vectors than the network was trained with.
+    """
+    if config.fasttext is None:
+        return
+    source = network.vectors.sources["fasttext"]
+    assert isinstance(source, FastText)
+    if Path(config.fasttext).is_file():
+        source.attach(open_vectors(config.fasttext))
+    else:
+        warnings.warn(
+            f"{config.fasttext}: expected the vectors the model was trained with, got no such "
+            f"file; words other than the {len(source.words)} in the model folder have no vector",
+            stacklevel=3,
         )
+
+
+def _make_sources(
+    config: EmbeddingsConfig,
+    inventory: Inventory,
+    folder: Path | None,
+    words: Mapping[str, int] | None,
+) -> dict[str, nn.Module]:
+    sources = (
+        _pretrained(config, words or inventory.words) if folder is None else _saved(config, folder)
+    )
+    if config.learned:
+        sources["learned"] = Words(words=inventory.words, width=config.learned, counts=words)
+    if config.characters:
+        if config.characters < MIN_CHARACTERS_WIDTH:
+            raise ConfigError(
+                f"model.embeddings.characters: expected 0 or at least {MIN_CHARACTERS_WIDTH}, "
+                f"got {config.characters}"
+            )
+        sources["characters"] = Characters(characters=inventory.characters, width=config.characters)
     if not sources:
         raise ConfigError(
             "model.embeddings: expected at least one of transformer, elmo, fasttext, learned, "
             "characters, got none"
         )
+    if config.tags:
+        sources["tags"] = Tags(tags=inventory.tags, width=config.tags)
+    return sources
+
+
+def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> dict[str, nn.Module]:
+    """Sources read from the files that the config names."""
+    sources: dict[str, nn.Module] = {}
+    if config.transformer is not None:
+        sources["transformer"] = Transformer(config.transformer, fine_tune=config.fine_tune)
+    if config.elmo is not None:
+        sources["elmo"] = Elmo.from_folder(config.elmo)
+    if config.fasttext is not None:
+        sources["fasttext"] = FastText.from_file(open_vectors(config.fasttext), words)
+    return sources
+
+
+def _saved(config: EmbeddingsConfig, folder: Path) -> dict[str, nn.Module]:
+    """The same sources from what `WordVectors.save_files` wrote, their weights not set."""
+    sources: dict[str, nn.Module] = {}
+    if config.transformer is not None:
+        sources["transformer"] = Transformer(
+            folder / "transformer", fine_tune=config.fine_tune, pretrained=False
+        )
+    if config.elmo is not None:
+        sources["elmo"] = Elmo.from_saved(folder / "elmo")
+    if config.fasttext is not None:
+        sources["fasttext"] = FastText.from_saved(folder / "fasttext")
     return sources
 
 

@@ -29,8 +29,8 @@ class SenseScorer(nn.Module):
     """Scores the candidate senses of a predicate: ELU(state) . embedding of the sense.
 
     A sense is embedded as the sum of itself and of the pattern that makes it from its lemma, so
-    that rare senses share what all `.02` have in common. For a lemma never seen in
-    training the patterns alone are scored.
+    that rare senses share what all `.02` have in common. A sense never seen in training starts as
+    its pattern alone; for a lemma without candidates the patterns are scored.
     """
 
     def __init__(
@@ -56,6 +56,8 @@ class SenseScorer(nn.Module):
         self.pattern_of: Tensor
         self.register_buffer("pattern_of", torch.tensor(patterns))
         nn.init.normal_(self.senses.weight, std=width**-0.5)
+        with torch.no_grad():  # what no lemma of the corpus ever trains must not be noise
+            self.senses.weight[torch.tensor(counts) == 0] = 0
         nn.init.normal_(self.patterns.weight, std=width**-0.5)
 
     def forward(

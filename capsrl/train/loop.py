@@ -9,6 +9,7 @@ RUN/curve.png                loss and dev scores, where matplotlib is installed
 import contextlib
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from torch import Tensor
 from capsrl.config import Recipe
 from capsrl.data.batches import Batch, bucket
 from capsrl.data.formats import read_sentences
+from capsrl.data.frames import read_frames
 from capsrl.data.inventory import build_inventory
 from capsrl.errors import ConfigError, DataError
 from capsrl.labeler import Labeler
@@ -253,11 +255,35 @@ class Training:
     def _make_learner(self) -> Learner:
         recipe = self.recipe
         _seed(recipe.train.seed)
-        inventory = build_inventory(self._train)
-        network = make_network(recipe.model, inventory, parser=recipe.loss.syntax > 0)
+        frames = read_frames(recipe.data.frames) if recipe.data.frames else None
+        network = make_network(
+            recipe.model,
+            build_inventory(self._train, frames=frames),
+            words=self._count_words(),
+            parser=recipe.loss.syntax > 0,
+        )
         if not self._processes.is_main:  # the same weights, but every process its own dropout
             _seed(recipe.train.seed + 1_000_003 * self._processes.rank)
         return Learner(network, train=recipe.train, loss=recipe.loss, processes=self._processes)
+
+    def _count_words(self) -> Counter[str]:
+        """The words of training by frequency, and those of the files to be scored, as 0."""
+        counts = Counter(word for sentence in self._train for word in sentence.words)
+        if self.recipe.model.embeddings.fasttext is not None:
+            tests = (_read(path) for path in self.recipe.data.test.values())
+            for sentences in (self._dev, *tests):
+                counts.update({word: 0 for sentence in sentences for word in sentence.words})
+        return counts
+
+    def _count_words(self) -> dict[str, int]:
+        """How often training shows each word; 0 for what dev and test files add."""
+        counts = Counter(word for sentence in self._train for word in sentence.words)
+        others = [self._dev]
+        if self.recipe.model.embeddings.fasttext is not None:  # or their words have no vectors
+            others += [_read(path) for path in self.recipe.data.test.values()]
+        for sentences in others:
+            counts.update({word: 0 for sentence in sentences for word in sentence.words})
+        return counts
 
     def _restore_random(self, tensors: dict[str, Tensor]) -> None:
         """Each process its own generators; one that was not there keeps its fresh ones."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.data.vocab import PADDING, PADDING_ID, UNKNOWN, UNKNOWN_ID, Vocab
+from capsrl.data.vocab import PADDING, PADDING_ID, UNKNOWN, UNKNOWN_ID, Vocab, character_vocab
 from capsrl.errors import ModelError
 
 
@@ -62,3 +62,8 @@ def test_mistakes_of_a_caller():
 def test_a_damaged_file(entries, message):
     with pytest.raises(ModelError, match=message):
         Vocab.from_list(entries, source="words")
+
+
+def test_character_vocab_counts_characters_as_often_as_their_words():
+    vocab = character_vocab({"ab": 2, "b": 1, "c": 1}, min_count=2)
+    assert vocab.to_list() == ["", "<unk>", "<w>", "</w>", "b", "a"]

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.data.vocab import UNKNOWN_ID, Vocab
+from capsrl.data.vocab import UNKNOWN_ID, Vocab, character_vocab
 from capsrl.errors import DataError
 from capsrl.model.embeddings.learned import (
     LENGTHS,
@@ -12,7 +12,6 @@ from capsrl.model.embeddings.learned import (
     Characters,
     Tags,
     Words,
-    character_vocab,
 )
 from capsrl.sentence import Sentence
 
@@ -151,11 +150,6 @@ def test_gradients_reach_everything_but_padding(words, characters, tags):
         for parameter in module.parameters():
             assert parameter.grad.isfinite().all() and parameter.grad.any()
         assert not module.vectors.weight.grad[0].any()
-
-
-def test_character_vocab_counts_characters_as_often_as_their_words():
-    vocab = character_vocab({"ab": 2, "b": 1, "c": 1}, min_count=2)
-    assert vocab.to_list() == ["", "<unk>", "<w>", "</w>", "b", "a"]
 
 
 def test_mistakes(tags, characters):

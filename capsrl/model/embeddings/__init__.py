@@ -6,16 +6,26 @@ A source is a module with one contract:
     index(sentence)      what it needs of one sentence; made once, kept by the caller
     collate(items)       such items of a batch, padded together: name -> tensor
     forward(tensors)     B T E; a word's vector does not depend on its batch mates
+    save_files(folder)   where there is more than weights to keep: write it into a model folder
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import Tensor, nn
 
 from capsrl.model.embeddings.transformer import Transformer
 from capsrl.sentence import Sentence
+
+
+@runtime_checkable
+class HasFiles(Protocol):
+    """A source that a model folder must hold more of than its weights."""
+
+    def save_files(self, folder: Path) -> None:
+        """Write that into `folder`, which is not there yet."""
 
 
 class WordVectors(nn.Module):
@@ -53,6 +63,12 @@ class WordVectors(nn.Module):
         """
         vectors = [source(inputs[name]) for name, source in self._sources().items()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
+
+    def save_files(self, folder: Path) -> None:
+        """Write what the sources need besides their weights, each in a folder of its name."""
+        for name, source in self._sources().items():
+            if isinstance(source, HasFiles):
+                source.save_files(folder / name)
 
     def _sources(self) -> dict[str, Any]:
         return dict(self.sources.items())

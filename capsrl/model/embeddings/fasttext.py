@@ -3,7 +3,9 @@
 A table holds those of the training data; the file they came from, while at hand, all others.
 """
 
+import json
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from capsrl.errors import ModelError
 from capsrl.sentence import Sentence
 
 VectorFile = TextVectors | BinaryVectors
+WORDS_FILE = "words.json"
 
 
 class FastTextItem(NamedTuple):
@@ -35,7 +38,7 @@ class FastTextItem(NamedTuple):
 class FastText(nn.Module):
     """Frozen vectors of `words`; the table is part of the state dict, the file is not.
 
-    words  the words of the table, row k + 1 belongs to words[k]; save them beside the state dict
+    words  the words of the table, row k + 1 belongs to words[k]
     width  E, size of the vectors
     file   where vectors of new words come from, None for nowhere
 
@@ -69,6 +72,27 @@ class FastText(nn.Module):
             module.table[1:] = torch.from_numpy(np.stack(list(found.values())))
         return module
 
+    @classmethod
+    def from_saved(cls, folder: Path) -> "FastText":
+        """What `save_files` wrote, its table not filled; raises ModelError naming a bad file."""
+        file = folder / WORDS_FILE
+        try:
+            saved = json.loads(file.read_text(encoding="utf-8"))
+            return cls(words=saved["words"], width=saved["width"])
+        except OSError as error:
+            raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
+        except (ValueError, KeyError, TypeError) as error:
+            raise ModelError(
+                f"{file}: expected the words and the width of a table of vectors, got {error!r}"
+            ) from None
+
+    def save_files(self, folder: Path) -> None:
+        """Write what a model folder needs besides the table itself: its words."""
+        folder.mkdir()
+        # In ASCII: a word may hold a lone surrogate, which UTF-8 cannot.
+        text = json.dumps({"width": self.width, "words": self.words})
+        (folder / WORDS_FILE).write_text(text + "\n", encoding="utf-8")
+
     def attach(self, file: VectorFile) -> None:
         """Use a file for new words from now on; the table must be filled and from the same file.
 
@@ -78,7 +102,7 @@ class FastText(nn.Module):
         for word in self.words[:50]:
             vector = look_up(file, word)
             expected = self.table[self._rows[word]].cpu().float()
-            if vector is None or not torch.allclose(torch.from_numpy(vector), expected, atol=1e-5):
+            if vector is None or not _near(torch.from_numpy(vector), expected):
                 raise ModelError(
                     f"{file.path}: expected the vectors the model was trained with, "
                     f"got {'none' if vector is None else 'another'} for {word!r}"
@@ -139,6 +163,11 @@ def look_up(file: VectorFile, word: str) -> NDArray[np.float32] | None:
     """The vector of a word, else of its lower-case form, else from subwords, else None."""
     lower = word.lower()
     return file.vector(lower if word not in file and lower in file else word)
+
+
+def _near(vector: Tensor, expected: Tensor) -> bool:
+    # A model folder may hold the table in 8 bits: off by 1/254 of a row's largest value at most.
+    return bool((vector - expected).abs().amax() <= 0.005 * vector.abs().amax() + 1e-5)
 
 
 def _check_width(file: VectorFile, width: int) -> None:

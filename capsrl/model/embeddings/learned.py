@@ -10,13 +10,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from capsrl.data.vocab import PADDING, PADDING_ID, UNKNOWN, UNKNOWN_ID, Vocab
+from capsrl.data.vocab import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 
 Ids = NDArray[np.int64]
-WORD_START, WORD_END = "<w>", "</w>"  # of several letters each, so no character is taken for one
 LENGTHS = (2, 3, 4)  # of the character n-grams that the convolutions see
+MIN_CHARACTERS_WIDTH = len(LENGTHS)  # a filter of each length
 MAX_CHARACTERS = 48  # of a word; web addresses can have thousands
 
 
@@ -93,8 +93,8 @@ class Characters(nn.Module):
 
     def __init__(self, *, characters: Vocab, width: int, size: int = 32) -> None:
         super().__init__()
-        if width < len(LENGTHS):
-            raise ValueError(f"expected a width of at least {len(LENGTHS)}, got {width}")
+        if width < MIN_CHARACTERS_WIDTH:
+            raise ValueError(f"expected a width of at least {MIN_CHARACTERS_WIDTH}, got {width}")
         self.vocab = characters
         self.width = width
         self._ends = characters.id(WORD_START), characters.id(WORD_END)
@@ -186,16 +186,6 @@ class Tags(nn.Module):
         """
         vectors: Tensor = self.vectors(inputs["ids"])
         return vectors
-
-
-def character_vocab(word_counts: Mapping[str, int], *, min_count: int = 1) -> Vocab:
-    """The characters of words, each counted as often as its word was, and the ends of words."""
-    counts: dict[str, int] = {}
-    for word, count in word_counts.items():
-        for character in word:
-            counts[character] = counts.get(character, 0) + count
-    first = (PADDING, UNKNOWN, WORD_START, WORD_END)
-    return Vocab.from_counts(counts, min_count=min_count, first=first)
 
 
 def _embedding(n: int, width: int) -> nn.Embedding:
