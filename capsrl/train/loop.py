@@ -275,16 +275,6 @@ class Training:
                 counts.update({word: 0 for sentence in sentences for word in sentence.words})
         return counts
 
-    def _count_words(self) -> dict[str, int]:
-        """How often training shows each word; 0 for what dev and test files add."""
-        counts = Counter(word for sentence in self._train for word in sentence.words)
-        others = [self._dev]
-        if self.recipe.model.embeddings.fasttext is not None:  # or their words have no vectors
-            others += [_read(path) for path in self.recipe.data.test.values()]
-        for sentences in others:
-            counts.update({word: 0 for sentence in sentences for word in sentence.words})
-        return counts
-
     def _restore_random(self, tensors: dict[str, Tensor]) -> None:
         """Each process its own generators; one that was not there keeps its fresh ones."""
         rank = self._processes.rank
