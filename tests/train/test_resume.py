@@ -57,9 +57,12 @@ def assert_same_end(one: Path, other: Path) -> None:
     for name, tensor in first.tensors.items():
         equal = torch.equal(tensor.nan_to_num(), second.tensors[name].nan_to_num())
         assert equal, name
-    models = [load_file(next((folder / "model").glob("*.safetensors"))) for folder in (one, other)]
-    assert models[0].keys() == models[1].keys()
-    assert all(torch.equal(models[0][name], models[1][name]) for name in models[0])
+    shards = sorted(path.name for path in (one / "model").glob("*.safetensors"))
+    assert shards
+    for shard in shards:
+        first_shard, second_shard = (load_file(run / "model" / shard) for run in (one, other))
+        assert first_shard.keys() == second_shard.keys()
+        assert all(torch.equal(value, second_shard[name]) for name, value in first_shard.items())
     assert without_times(one) == without_times(other)
 
 
