@@ -23,6 +23,7 @@ class DenseCapsules:
     def __init__(self, words: Tensor, forms: Tensor) -> None:
         self.words = words
         self.forms = forms
+        self.dtype = words.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
         """What the words propose for each role, each word with its weight.
@@ -54,6 +55,7 @@ class FactoredCapsules:
     def __init__(self, met: Tensor, factor: Tensor) -> None:
         self.met = met
         self.factor = factor
+        self.dtype = met.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
         """As `DenseCapsules.pull`."""

@@ -1,5 +1,6 @@
 """Sentences in, beliefs about their propositions out: the whole walk as one forward()."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.model.predicates import PredicateFinder, SenseScorer
-from capsrl.model.routing import Beliefs, Routing
+from capsrl.model.routing import Beliefs, Routing, relate
 from capsrl.model.syntax import Parse, Parser
 from capsrl.sentence import Sentence
 
@@ -133,6 +134,15 @@ class Network(nn.Module):
         lemmas = [lemma for item in items for lemma in item.lemmas]
         return collate_predicates(rows, positions, lemmas, self.inventory)
 
+    def parameter_layers(self) -> dict[str, int]:
+        """Depth of every parameter of a fine-tuned transformer: 0 its embeddings, then upwards."""
+        layers: dict[str, int] = {}
+        for name, parameter in self.named_parameters():
+            if parameter.requires_grad and name.startswith("vectors.sources.transformer.encoder."):
+                number = re.search(r"\.layers?\.(\d+)\.", name)
+                layers[name] = int(number[1]) + 1 if number else 0
+        return layers
+
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
         """Everything the loss needs, from one encoding of the words."""
         states = self.encode(batch)
@@ -178,7 +188,8 @@ class Network(nn.Module):
                 own, predicates.candidates, predicates.n_candidates
             )
             predicate = own if self.lookup is None else self.lookup(predicates.lemmas)
-            capsules = self.forms(words, predicate)
             n_iterations = self.n_iterations if n_iterations is None else n_iterations
-            beliefs = self.routing(capsules, mask, n_iterations=n_iterations)
+            beliefs = relate(
+                self.forms, self.routing, words, predicate, mask, n_iterations=n_iterations
+            )
         return Propositions(beliefs, sense_logits, pattern_logits)

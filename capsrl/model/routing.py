@@ -4,8 +4,11 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
-from capsrl.model.capsules import WordCapsules
+from capsrl.model.capsules import CapsuleForms, WordCapsules
+
+PARTS = 3  # in which training does the predicates of a batch, to hold a third of what all need
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ class Routing(nn.Module):
         mask  P T  True at words; padding proposes nothing, so batch mates change nothing
         """
         n_predicates, n_words = mask.shape
-        present = mask.unsqueeze(-1).float()  # P T 1
+        present = mask.unsqueeze(-1).to(capsules.dtype)  # P T 1
         if not self.iterates:
             even = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
             return Beliefs([capsules.push(even)])
@@ -91,3 +94,40 @@ class Routing(nn.Module):
         source = proposals if self.global_from == "intermediate" else roles.relu()
         node: Tensor = self.node(source.flatten(1))
         return node
+
+
+def relate(
+    forms: CapsuleForms,
+    routing: Routing,
+    words: Tensor,
+    predicates: Tensor,
+    mask: Tensor,
+    *,
+    n_iterations: int,
+) -> Beliefs:
+    """Make the word capsules of all predicates and route them, sparing memory in training.
+
+    words       P T H
+    predicates  P H, or the lookup's width
+    mask        P T    True at words
+
+    Predicates do not meet here, so they can be done in parts, and each part again when its
+    gradient is due instead of keeping what it went through. Not in the dense form: there the
+    gradient of the parameters outweighs all else, and each part would have its own.
+    """
+
+    def part(words: Tensor, predicates: Tensor, mask: Tensor) -> Beliefs:
+        beliefs: Beliefs = routing(forms(words, predicates), mask, n_iterations=n_iterations)
+        return beliefs
+
+    if not torch.is_grad_enabled() or forms.form == "dense" or len(words) < 4 * PARTS:
+        return part(words, predicates, mask)
+    parts = [
+        checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
+        for inputs in zip(*(x.chunk(PARTS) for x in (words, predicates, mask)), strict=True)
+    ]
+    return Beliefs(
+        logits=[torch.cat(step) for step in zip(*(p.logits for p in parts), strict=True)],
+        roles=[torch.cat(step) for step in zip(*(p.roles for p in parts), strict=True)],
+        nodes=[torch.cat(step) for step in zip(*(p.nodes for p in parts), strict=True)],
+    )

@@ -1,0 +1,145 @@
+"""Peak memory and time of routing, forward and backward: implicit against literal.
+
+    python benchmarks/routing.py [--propositions 64] [--words 60] [--roles 57] [--size 16]
+
+The literal form builds every word capsule (P x T x R x D numbers) as the paper's equations are
+printed; it is the oracle of the tests. The implicit one never does. Both start from the same words
+and parameters and give the same answer. What is counted is what is allocated beyond those,
+between the first product and the last gradient. The bar: a quarter at most, in the factored form.
+In the dense form both are ruled by what they share: the forms (P x R x D x M, larger than the word
+capsules when sentences are shorter than M) and the gradient of R x D x M x M parameters.
+"""
+
+import argparse
+import importlib.util
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+import torch
+from torch import Tensor
+from torch.profiler import ProfilerActivity, profile
+
+from capsrl.model.capsules import CapsuleForms
+from capsrl.model.routing import Routing, relate
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    """Measure both forms of both kinds of parameters."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--propositions", type=int, default=64)
+    parser.add_argument("--words", type=int, default=60)
+    parser.add_argument("--roles", type=int, default=57)
+    parser.add_argument("--size", type=int, default=16)
+    parser.add_argument("--iterations", type=int, default=2)
+    parser.add_argument("--repeat", type=int, default=5)
+    options = parser.parse_args()
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    print(
+        f"{options.propositions} propositions x {options.words} words x {options.roles} roles x "
+        f"{options.size}, {options.iterations} iterations, forward and backward, {device}, "
+        f"{torch.get_num_threads()} threads"
+    )
+    for form, rank in (("factored", 256), ("dense", 128)):
+        measure(form, rank, options, device)
+
+
+def measure(form: str, rank: int, options: argparse.Namespace, device: torch.device) -> None:
+    """Print memory, time and difference of the two ways with parameters of one form."""
+    literal = _literal()
+    torch.manual_seed(1)
+    n_predicates, n_words = options.propositions, options.words
+    forms = CapsuleForms(
+        word_width=rank,
+        predicate_width=rank,
+        n_roles=options.roles,
+        size=options.size,
+        rank=rank,
+        form=form,
+    ).to(device)
+    routing = Routing(
+        variant="capsule+global",
+        n_roles=options.roles,
+        size=options.size,
+        global_from="intermediate",
+    ).to(device)
+    words = torch.randn(n_predicates, n_words, rank, device=device, requires_grad=True)
+    predicates = torch.randn(n_predicates, rank, device=device, requires_grad=True)
+    mask = torch.arange(n_words) < torch.randint(n_words // 2, n_words + 1, (n_predicates, 1))
+    mask = mask.to(device)
+
+    def implicit() -> Tensor:
+        return relate(
+            forms, routing, words, predicates, mask, n_iterations=options.iterations
+        ).final
+
+    def literally() -> Tensor:
+        u = literal.word_capsules(forms, words, predicates)
+        logits, _, _ = literal.route(u, mask, routing, n_iterations=options.iterations)
+        final: Tensor = logits[-1]
+        return final
+
+    leaves = [words, predicates, *forms.parameters(), *routing.parameters()]
+    for leaf in leaves:
+        leaf.grad = torch.zeros_like(leaf)  # there before and after: not counted
+    memory = [peak_bytes(way, device) / 2**20 for way in (implicit, literally)]
+    times = [seconds(way, options.repeat, device) * 1000 for way in (implicit, literally)]
+    difference = (implicit() - literally()).abs().max().item()
+    print(f"{form}, rank {rank} (largest difference {difference:.1e})")
+    print(f"  peak memory  implicit {memory[0]:7.1f} MiB   literal {memory[1]:7.1f} MiB", end="")
+    print(f"   ratio {memory[0] / memory[1]:.2f}")
+    print(f"  time         implicit {times[0]:7.1f} ms    literal {times[1]:7.1f} ms ", end="")
+    print(f"   ratio {times[0] / times[1]:.2f}")
+
+
+def peak_bytes(way: Callable[[], Tensor], device: torch.device) -> int:
+    """The most that forward and backward hold at once, beyond what was there before."""
+    _step(way)  # workspaces that libraries make once
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+        before = torch.cuda.memory_allocated()
+        torch.cuda.reset_peak_memory_stats()
+        _step(way)
+        return torch.cuda.max_memory_allocated() - before
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as profiler:
+        _step(way)
+    results = profiler.profiler.kineto_results
+    changes = [event for event in results.events() if event.name() == "[memory]"]
+    held = peak = 0
+    for event in sorted(changes, key=lambda event: event.start_ns()):
+        held += event.nbytes()
+        peak = max(peak, held)
+    return peak
+
+
+def seconds(way: Callable[[], Tensor], repeat: int, device: torch.device) -> float:
+    """The time of the fastest of some runs."""
+    best = float("inf")
+    for _ in range(repeat):
+        start = time.perf_counter()
+        _step(way)
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def _step(way: Callable[[], Tensor]) -> None:
+    way().square().mean().backward()  # type: ignore[no-untyped-call]
+
+
+def _literal() -> ModuleType:
+    """The oracle of the tests, which is in no package."""
+    path = ROOT / "tests" / "model" / "literal.py"
+    spec = importlib.util.spec_from_file_location("literal", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    main()
