@@ -145,11 +145,21 @@ def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> dict[str, nn.
     sources: dict[str, nn.Module] = {}
     if config.transformer is not None:
         sources["transformer"] = Transformer(config.transformer, fine_tune=config.fine_tune)
+        _check_types(sources["transformer"], config)
     if config.elmo is not None:
         sources["elmo"] = Elmo.from_folder(config.elmo)
     if config.fasttext is not None:
         sources["fasttext"] = FastText.from_file(open_vectors(config.fasttext), words)
     return sources
+
+
+def _check_types(transformer: nn.Module, config: EmbeddingsConfig) -> None:
+    assert isinstance(transformer, Transformer)
+    if config.mark_predicate and transformer.n_types < 2:
+        raise ConfigError(
+            f"model.embeddings.mark_predicate: expected an encoder with 2 token types, got "
+            f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width instead"
+        )
 
 
 def _saved(config: EmbeddingsConfig, folder: Path) -> dict[str, nn.Module]:

@@ -128,7 +128,7 @@ _LAYER_NAMES = {
 def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Weights under the names of Hugging Face's BertModel, under ours; the pooler is left out."""
     renamed: dict[str, Tensor] = {}
-    weights = {name.removeprefix("bert."): weight for name, weight in weights.items()}
+    weights = {_current(name): weight for name, weight in weights.items()}
     for name, weight in weights.items():
         if name in _NAMES:
             renamed[_NAMES[name]] = weight
@@ -142,3 +142,13 @@ def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
                 ]
                 renamed[f"layers.{number}.attention_in.{kind}"] = torch.cat(joined)
     return renamed
+
+
+def _current(name: str) -> str:
+    """A weight's name in today's BertModel; the first checkpoints called norms gamma and beta."""
+    name = name.removeprefix("bert.")
+    return re.sub(
+        r"LayerNorm\.(gamma|beta)$",
+        lambda match: "LayerNorm." + {"gamma": "weight", "beta": "bias"}[match[1]],
+        name,
+    )

@@ -16,8 +16,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import ByteLevel
 from torch import Tensor, nn
 
 from capsrl.errors import ModelError
@@ -41,6 +43,7 @@ class Pieces:
 class Transformer(nn.Module):
     """A pretrained encoder, fine-tuned (its last layer) or frozen (a learned mix of its layers).
 
+    n_types      token types: to mark a predicate takes two
     folder       config.json, tokenizer.json and, when `pretrained`, the weights
     pretrained   read the weights; else they are left as initialised, to be loaded by the caller
     """
@@ -51,6 +54,11 @@ class Transformer(nn.Module):
         config = _read_config(self.folder)
         self.fine_tune = fine_tune
         self.encoder = _make_encoder(self.folder, config, pretrained=pretrained)
+        if isinstance(self.encoder, Bert):
+            self.n_types = self.encoder.types.num_embeddings
+        else:
+            config = _common_names(self.encoder)
+            self.n_types = int(config.get("type_vocab_size") or 0)
         self.encoder.requires_grad_(fine_tune)
         self.width: int = config["hidden_size"]
         self.mix = None if fine_tune else LayerMix(config["num_hidden_layers"] + 1)
@@ -157,7 +165,8 @@ def windows_of(n_pieces: int, size: int) -> tuple[NDArray[np.int64], int]:
     """Starts of the windows over a sentence, overlapping by half, the last one ending with it."""
     if n_pieces <= size:
         return np.zeros(1, dtype=np.int64), max(n_pieces, 1)
-    starts = np.arange(0, n_pieces - size + size // 2, max(size // 2, 1))
+    step = max(size // 2, 1)
+    starts = np.arange(0, n_pieces - size + step, step)
     return np.minimum(starts, n_pieces - size), size
 
 
@@ -191,13 +200,13 @@ def find_folder(name: str | Path) -> Path:
 
 
 def _make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> nn.Module:
-    if config.get("model_type") == "bert" and config.get("hidden_act", "gelu") == "gelu":
-        encoder = Bert(config)
-        file = folder / "model.safetensors"
+    if _is_plain_bert(config):
+        try:
+            encoder = Bert(config)
+        except KeyError as error:
+            raise ModelError(f"{folder / 'config.json'}: expected {error}, got none") from None
         if pretrained:
-            if not file.is_file():
-                raise ModelError(f"{folder}: expected model.safetensors, got no such file")
-            _load_exactly(encoder, rename_weights(load_file(file)), file)
+            _load_exactly(encoder, folder / "model.safetensors")
         return encoder
     try:
         from transformers import AutoConfig, AutoModel
@@ -206,17 +215,45 @@ def _make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> 
             f"{folder}: encoders of type {config.get('model_type')!r} need transformers: "
             "pip install 'capsrl[transformers]'"
         ) from None
-    if pretrained:
-        model = AutoModel.from_pretrained(str(folder), local_files_only=True)
-    else:
-        model = AutoModel.from_config(  # type: ignore[no-untyped-call]
-            AutoConfig.from_pretrained(str(folder))
-        )
+    try:
+        if pretrained:
+            model = AutoModel.from_pretrained(str(folder), local_files_only=True)
+        else:
+            model = AutoModel.from_config(  # type: ignore[no-untyped-call]
+                AutoConfig.from_pretrained(str(folder))
+            )
+    except (OSError, ValueError) as error:  # a file missing, a type that transformers lacks
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{folder}: expected an encoder of transformers, got {reason}") from None
     module: nn.Module = model.float()
     return module
 
 
-def _load_exactly(encoder: nn.Module, weights: dict[str, Tensor], file: Path) -> None:
+def _is_plain_bert(config: dict[str, Any]) -> bool:
+    return (
+        config.get("model_type") == "bert"
+        and config.get("hidden_act", "gelu") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+    )
+
+
+def _common_names(encoder: nn.Module) -> dict[str, Any]:
+    """The settings of an encoder under the names that all of transformers' models answer to."""
+    config: Any = encoder.config
+    return {
+        **config.to_dict(),
+        "hidden_size": config.hidden_size,  # DistilBERT's file says dim and n_layers
+        "num_hidden_layers": config.num_hidden_layers,
+    }
+
+
+def _load_exactly(encoder: nn.Module, file: Path) -> None:
+    try:
+        weights = rename_weights(load_file(file))
+    except FileNotFoundError:
+        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+    except SafetensorError as error:
+        raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
     wanted = encoder.state_dict()
     missing = sorted(wanted.keys() - weights.keys())
     if missing:
@@ -239,7 +276,13 @@ def _hidden_states(encoder: nn.Module, pieces: Tensor, mask: Tensor, types: Tens
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    config: dict[str, Any] = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    file = folder / "config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{file}: expected JSON, got {error}") from None
+    if not isinstance(config, dict):
+        raise ModelError(f"{file}: expected a JSON object, got {type(config).__name__}")
     return config
 
 
@@ -250,7 +293,13 @@ def _read_tokenizer(folder: Path) -> Tokenizer:
             f"{folder}: expected tokenizer.json, got no such file; save the tokeniser again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
-    tokenizer = Tokenizer.from_file(str(file))
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(f"{file}: expected a tokeniser, got {error}") from None
+    if isinstance(tokenizer.pre_tokenizer, ByteLevel):
+        # Our words come one by one; without a space before it, "dog" would be read as in "hotdog".
+        tokenizer.pre_tokenizer.add_prefix_space = True
     # Some published files cut sentences at 128 pieces; windows are ours to make.
     tokenizer.no_truncation()
     tokenizer.no_padding()
