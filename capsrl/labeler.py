@@ -4,6 +4,7 @@ import dataclasses
 import json
 import os
 import tempfile
+import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -64,6 +65,8 @@ class Labeler:
         threshold   arguments less probable than this are left out
         trace       keep what was believed after every iteration, in `Proposition.trace`
         """
+        if iterations is not None and iterations < 1:
+            raise ValueError(f"expected at least 1 iteration, got {iterations}")
         stream = iter(sentences)
         while chunk := list(islice(stream, CHUNK)):
             answers: dict[int, list[Proposition]] = {i: [] for i in range(len(chunk))}
@@ -109,13 +112,13 @@ class Labeler:
             batch = dataclasses.replace(
                 batch, predicates=network.collate_predicates(items).to(self.device)
             )
+        owners = [number for number, item in enumerate(items) for _ in item.predicates]
+        if not owners:
+            return []
         if predicates == "given" or network.mark_predicate:
             blind = not network.mark_predicate
             batch = network.collate(items, gold=False, blind=blind).to(self.device)
             states = network.encode(batch)
-        owners = [number for number, item in enumerate(items) for _ in item.predicates]
-        if not owners:
-            return []
         propositions = decode(
             network.relate(states, batch.mask, batch.predicates, iterations),
             positions=[position for item in items for position in item.predicates],
@@ -130,9 +133,15 @@ class Labeler:
     def save(self, folder: str | Path, *, precision: Precision = "full") -> None:
         """Write the model folder: config.json, vocab.json, weights, and what sources need.
 
-        The folder appears under its name only when it is whole; one that was there is replaced.
+        The folder appears under its name only when it is whole; a model that was there is replaced.
+        Raises ModelError if something else is there.
         """
         folder = Path(folder)
+        if folder.exists() and not _is_replaceable(folder):
+            raise ModelError(
+                f"{folder}: expected a model folder to replace, or nothing, got something else; "
+                "give another name"
+            )
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
             new = Path(temporary) / "new"
@@ -203,6 +212,10 @@ def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) 
                 f"{folder}: expected {name} of shape {tuple(tensor.shape)}, "
                 f"got {tuple(weights[name].shape)}"
             )
+        if weights[name].dtype != tensor.dtype:
+            raise ModelError(
+                f"{folder}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
+            )
 
 
 def _read_config(file: Path) -> ModelConfig:
@@ -214,7 +227,7 @@ def _read_config(file: Path) -> ModelConfig:
             "upgrade capsrl"
         )
     try:
-        return ModelConfig(
+        config = ModelConfig(
             embeddings=EmbeddingsConfig(**data.pop("embeddings")),
             encoder=EncoderConfig(**data.pop("encoder")),
             capsules=CapsulesConfig(**data.pop("capsules")),
@@ -222,6 +235,23 @@ def _read_config(file: Path) -> ModelConfig:
         )
     except (TypeError, KeyError) as error:
         raise ModelError(f"{file}: expected the settings of a model, got {error}") from None
+    for part in (config.embeddings, config.encoder, config.capsules):
+        for name, hint in typing.get_type_hints(type(part)).items():
+            value = getattr(part, name)
+            if not _fits(value, hint):
+                raise ModelError(f"{file}: expected {name} to be {hint}, got {value!r}")
+    return config
+
+
+def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type as the config spells it
+    if typing.get_origin(hint) is Literal:
+        return value in typing.get_args(hint)
+    return isinstance(value, float | int if hint is float else hint)
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Whether replacing a folder loses nothing but a model."""
+    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
 
 
 def _read_json(file: Path) -> dict[str, Any]:
@@ -237,4 +267,6 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 
 def _write_json(file: Path, data: dict[str, Any]) -> None:
-    file.write_text(json.dumps(data, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    # A word may hold a lone surrogate, which UTF-8 cannot; its escape is JSON's own.
+    file.write_bytes(text.encode("utf-8", "backslashreplace"))

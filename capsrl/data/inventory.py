@@ -79,6 +79,7 @@ class Inventory:
         if missing:
             raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
         vocabs = {name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCABS}
+        _check_senses(data, source)
         return cls(
             **vocabs,
             senses=tuple(data["senses"]),
@@ -89,6 +90,22 @@ class Inventory:
 
 
 _VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags", "relations")
+
+
+def _check_senses(data: Mapping[str, Any], source: str) -> None:
+    n_senses = len(Vocab.from_list(data["senses"], source=f"{source}: senses"))
+    n_counts = len(data["sense_counts"]) if isinstance(data["sense_counts"], list) else 0
+    if n_counts != n_senses:
+        raise ModelError(f"{source}: expected {n_senses} sense_counts, got {n_counts}")
+    for name in ("candidates", "descriptions"):
+        if not isinstance(data[name], dict):
+            found = type(data[name]).__name__
+            raise ModelError(f"{source}: expected {name} to be a JSON object, got {found}")
+    for lemma, ids in data["candidates"].items():
+        if not isinstance(ids, list) or not all(type(i) is int and 0 <= i < n_senses for i in ids):
+            raise ModelError(
+                f"{source}: expected candidates of {lemma!r} from 0 to {n_senses - 1}, got {ids}"
+            )
 
 
 def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = None) -> Inventory:
@@ -148,7 +165,7 @@ def lemma_of(sentence: Sentence, position: int) -> str:
 
 def pattern_of(sense: str, lemma: str) -> str:
     """How this sense comes from this lemma: `{}.01` for sign.01 of sign; be.01 itself of *sein*."""
-    if sense.lower().startswith(lemma) and lemma:
+    if lemma and sense[: len(lemma)].lower() == lemma:
         return "{}" + sense[len(lemma) :].replace("{", "").replace("}", "")
     return sense
 

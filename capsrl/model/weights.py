@@ -5,7 +5,6 @@ Files are called weights-00001-of-00003.safetensors. In the compact form every m
 16-bit floats: a quarter of the size.
 """
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
@@ -36,7 +35,9 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
         shards[-1].update(stored)
         size += more
     for number, shard in enumerate(shards, start=1):
-        save_file(shard, folder / f"weights-{number:05}-of-{len(shards):05}.safetensors")
+        file = folder / _shard_name(number, len(shards))
+        save_file(shard, file)
+        file.chmod(0o644)  # save_file leaves it readable by its owner alone
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:
@@ -69,11 +70,20 @@ def _stored(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor
 
 
 def _shards(folder: Path) -> list[Path]:
-    files = sorted(folder.glob("weights-*-of-*.safetensors"))
+    digits = "[0-9]" * 5
+    files = sorted(folder.glob(f"weights-{digits}-of-{digits}.safetensors"))
     if not files:
         raise ModelError(f"{folder}: expected weights-*.safetensors, got no such file")
-    counts = {int(match[1]) for f in files if (match := re.search(r"-of-(\d+)\.", f.name))}
-    if len(counts) != 1 or len(files) != counts.pop():
-        expected = files[-1].name.rpartition("-of-")[2].partition(".")[0]
-        raise ModelError(f"{folder}: expected {int(expected)} files of weights, got {len(files)}")
+    count = int(files[-1].stem.rpartition("-of-")[2])
+    expected = [folder / _shard_name(number, count) for number in range(1, count + 1)]
+    missing = [file.name for file in expected if file not in files]
+    if missing:
+        raise ModelError(f"{folder}: expected {missing[0]}, got no such file")
+    extra = [file.name for file in files if file not in expected]
+    if extra:
+        raise ModelError(f"{folder}: expected {count} files of weights, got {extra[0]} beside them")
     return files
+
+
+def _shard_name(number: int, count: int) -> str:
+    return f"weights-{number:05}-of-{count:05}.safetensors"
