@@ -1,0 +1,174 @@
+"""Frame files written here, in the form of the published ones."""
+
+import pytest
+
+from capsrl.data.frames import read_frames
+from capsrl.data.inventory import Inventory, build_inventory
+from capsrl.errors import DataError
+from capsrl.sentence import Proposition, Sentence
+
+HEAD = """<?xml version="1.0" encoding="utf-8" standalone="no"?>
+<!DOCTYPE frameset PUBLIC "-//PB//PropBank Frame v3.4 Transitional//EN" "http://127.0.0.1/f.dtd">
+"""
+BAKE = """<frameset>
+  <note>Kitchens &amp; ovens</note>
+  <predicate lemma="bake">
+    <roleset id="bake.01" name="cook in an oven">
+      <aliases>
+        <alias pos="v">bake</alias>
+        <alias pos="n">baking</alias>
+        <alias pos="n"> Bakery_work </alias>
+        <alias pos="l">do_baking</alias>
+      </aliases>
+      <roles>
+        <note>n=2 is rare</note>
+        <role descr="baker" f="PAG" n="0"><rolelinks/></role>
+        <role descr="thing baked" f="PPT" n="1"/>
+        <role descr="for how long" f="tmp" n="m"/>
+        <role descr="whatever else" n="M"/>
+      </roles>
+      <example name="x"><text>Ann baked .</text><propbank><arg type="ARG0">Ann</arg></propbank>
+      </example>
+    </roleset>
+  </predicate>
+  <predicate lemma="bake_up">
+    <roleset id="bake_up.02"><roles><role n="1" descr="story"/></roles></roleset>
+  </predicate>
+</frameset>
+"""
+STIR = """<frameset><predicate lemma="stir"><roleset id="stir.01">
+<aliases><alias pos="v">stir</alias><alias pos="v">bake</alias></aliases><roles/>
+</roleset></predicate></frameset>
+"""
+
+
+def write(folder, **files):
+    for name, text in files.items():
+        (folder / f"{name}.xml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def frames(tmp_path):
+    write(tmp_path, bake=HEAD + BAKE, stir=HEAD + STIR)
+    (tmp_path / "frameset.dtd").write_text("<!ELEMENT frameset (predicate)*>")
+    return read_frames(tmp_path)
+
+
+def test_roles_are_named_as_in_corpora(frames):
+    assert dict(frames.descriptions) == {
+        "bake.01": {
+            "A0": "baker",
+            "A1": "thing baked",
+            "AM-TMP": "for how long",
+            "AM": "whatever else",
+        },
+        "bake_up.02": {"A1": "story"},
+        "stir.01": {},
+    }
+
+
+def test_senses_by_lemma_alias_and_first_verb(frames):
+    assert dict(frames.senses) == {
+        "bake": ("bake.01", "bake_up.02", "stir.01"),
+        "baking": ("bake.01",),
+        "bakery_work": ("bake.01",),  # a noun: its first word is not its head
+        "do_baking": ("bake.01",),
+        "do": ("bake.01",),
+        "bake_up": ("bake_up.02",),
+        "stir": ("stir.01",),
+    }
+
+
+def test_of_equal_ids_the_first_counts(tmp_path):
+    again = STIR.replace("stir.01", "bake.01").replace("<roles/>", '<roles><role n="0"/></roles>')
+    frames = read_frames(write(tmp_path, a=BAKE, b=again))
+    assert frames.descriptions["bake.01"]["A0"] == "baker"
+    assert frames.senses["stir"] == ("bake.01",)
+
+
+def sentence(words, lemma, sense):
+    return Sentence(
+        words=words, lemmas=(lemma, *words[1:]), propositions=(Proposition(0, sense=sense),)
+    )
+
+
+def test_frames_add_candidates_but_do_not_count(frames):
+    sentences = [sentence(("Baked", "it"), "bake", "bake_up.02")] * 2
+    sentences.append(sentence(("Rest", "it"), "rest", "rest.01"))
+    plain, inventory = build_inventory(sentences), build_inventory(sentences, frames=frames)
+    names = {
+        lemma: [inventory.senses[i] for i in inventory.candidates_of(lemma)]
+        for lemma in ("bake", "baking", "stir", "rest", "eat")
+    }
+    assert names == {
+        "bake": ["bake_up.02", "bake.01", "stir.01"],  # the one seen first
+        "baking": ["bake.01"],
+        "stir": ["stir.01"],
+        "rest": ["rest.01"],
+        "eat": [],
+    }
+    assert dict(zip(inventory.senses, inventory.sense_counts, strict=True)) == {
+        "bake_up.02": 2,
+        "rest.01": 1,
+        "bake.01": 0,
+        "stir.01": 0,
+    }
+    assert inventory.patterns == plain.patterns and inventory.lemmas == plain.lemmas
+    assert inventory.descriptions["bake.01"]["A1"] == "thing baked"
+    assert Inventory.from_dict(inventory.to_dict()) == inventory
+
+
+BROKEN = {
+    "got mismatched tag; mend the file": (BAKE.replace("</roles>", "</role>", 1), ":17:"),
+    "expected a <frameset>, got a <list>": ("<list/>", ":"),
+    "expected <predicate lemma=...>, got no lemma": (STIR.replace("lemma=", "name="), ":"),
+    "predicate stir: expected <roleset id=...>, got no id": (STIR.replace("id=", "name="), ":"),
+    "bake.01: role 'baker': expected <role n=...>, got no n": (
+        BAKE.replace(' n="0"', ""),
+        ":",
+    ),
+    "got no element found": ("", ":1:"),
+    "expected XML in UTF-8, got unknown encoding: klingon": (
+        '<?xml version="1.0" encoding="klingon"?><frameset/>',
+        ":",
+    ),
+}
+
+
+@pytest.mark.parametrize("message", BROKEN)
+def test_broken_files_are_named(tmp_path, message):
+    text, place = BROKEN[message]
+    write(tmp_path, good=STIR, other=text)
+    with pytest.raises(DataError, match=f"other.xml{place} .*{message}"):
+        read_frames(tmp_path)
+
+
+BOMB = '<!DOCTYPE f [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n' + STIR.replace("stir.01", "&b;")
+OUTSIDE = '<!DOCTYPE f [<!ENTITY x SYSTEM "secret.txt">]>\n' + STIR.replace("<roles/>", "&x;")
+UNKNOWN = HEAD + STIR.replace("bake<", "&eacute;cuire<")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BOMB, "other.xml:1: expected plain text, got the entity a; write the text"),
+        (OUTSIDE, "other.xml:1: expected plain text, got the entity x"),
+        (UNKNOWN, "other.xml:4: expected plain text, got the entity eacute"),
+    ],
+)
+def test_entities_are_refused(tmp_path, text, message):
+    (tmp_path / "secret.txt").write_text("secret")
+    with pytest.raises(DataError, match=message):
+        read_frames(write(tmp_path, other=text))
+
+
+def test_a_folder_without_frames(tmp_path):
+    message = "expected a folder with PropBank frame files .* got none; in a copy of propbank"
+    with pytest.raises(DataError, match=message):
+        read_frames(tmp_path)
+    with pytest.raises(DataError, match=f"nowhere: {message}"):
+        read_frames(tmp_path / "nowhere")
+    (tmp_path / "folder.xml").mkdir()
+    with pytest.raises(DataError, match=r"folder.xml: cannot be read: Is a directory"):
+        read_frames(tmp_path)
