@@ -7,7 +7,7 @@ Positions are 0-based; character offsets are half-open and count into `Sentence.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
     import numpy as np
@@ -110,6 +110,38 @@ class Sentence:
         if self.offsets is not None:
             ordered = [_with_offsets(proposition, self.offsets) for proposition in ordered]
         return replace(self, propositions=tuple(ordered))
+
+    # Short names for functions of layers above, which are only imported when asked for.
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, dicts, strings and numbers: what `to_json` writes."""
+        from capsrl.data.jsonl import sentence_to_dict
+
+        return sentence_to_dict(self)
+
+    def to_json(self) -> str:
+        """One line of JSON, without its line end; the schema is `capsrl.data.jsonl.json_schema`."""
+        from capsrl.data.jsonl import format_jsonl
+
+        return format_jsonl(self).removesuffix("\n")
+
+    def to_conll09(self) -> str:
+        """The rows of a CoNLL-2009 file, with the blank line that ends them."""
+        from capsrl.data.conll09 import format_conll09
+
+        return format_conll09(self)
+
+    def to_displacy(self) -> list[dict[str, Any]]:
+        """One dictionary per proposition, for `spacy.displacy.render(..., manual=True)`."""
+        from capsrl.show.displacy import to_displacy
+
+        return [to_displacy(self, proposition) for proposition in self.propositions]
+
+    def _repr_html_(self) -> str:
+        """What notebooks show."""
+        from capsrl.show.page import html_fragment
+
+        return html_fragment(self)
 
 
 def _with_offsets(proposition: Proposition, offsets: tuple[tuple[int, int], ...]) -> Proposition:

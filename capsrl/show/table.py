@@ -1,0 +1,138 @@
+"""Sentences in, tables for the terminal out: one block per proposition."""
+
+import sys
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import TextIO
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.text import Text
+
+from capsrl.sentence import Proposition, Sentence
+from capsrl.show.rows import HEADINGS, Row, known_columns, make_rows, step_headings
+from capsrl.show.text import Descriptions, show_offsets, show_probability, visible
+from capsrl.show.trace import Movement
+
+WIDTH = 100  # where the output is no terminal
+_LONGEST = 40  # columns for a word
+_STYLES = ("bold green", "", "", "dim", "italic")  # of the cells, by HEADINGS
+_NOTE = "0.25 A1: A1 was more probable than the role of that row; (A1): given up in the end"
+
+
+def make_console(file: TextIO | None = None) -> Console:
+    """A console for the tables: as wide as the terminal; elsewhere always the same plain text."""
+    file = sys.stdout if file is None else file
+    # Environment variables such as FORCE_COLOR must not change what goes into a file.
+    plain = not file.isatty()
+    return Console(
+        file=file,
+        width=WIDTH if plain else None,
+        force_terminal=False if plain else None,
+        color_system=None if plain else "auto",
+        no_color=True if plain else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+    )
+
+
+def render_table(
+    sentences: Iterable[Sentence],
+    *,
+    descriptions: Descriptions | None = None,
+    trace: bool = False,
+) -> RenderableType:
+    """The sentences with a block for each proposition, for `make_console().print`.
+
+    descriptions  what the roles of each sense mean
+    trace         show how the probability of each role moved, where propositions have traces
+    """
+    lines: list[_Wrapped] = []
+    traced = False
+    for sentence in sentences:
+        lines += [_Wrapped(Text())] if lines else []
+        lines += _sentence(sentence, descriptions, trace=trace)
+        traced |= any(proposition.trace is not None for proposition in sentence.propositions)
+    if trace and traced:
+        lines += [_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim"))]
+    return Group(*lines)
+
+
+class _Wrapped:
+    """Text wrapped at words, indented, without the blanks Rich leaves at the ends of lines."""
+
+    def __init__(self, text: Text, indent: int = 0) -> None:
+        self.text = text
+        self.indent = indent
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for line in self.text.wrap(console, max(1, options.max_width - self.indent)):
+            line.rstrip()
+            yield Text(" " * self.indent).append_text(line)
+
+
+def _sentence(
+    sentence: Sentence, descriptions: Descriptions | None, *, trace: bool
+) -> list[_Wrapped]:
+    text = " ".join(sentence.words) if sentence.text is None else " ".join(sentence.text.split())
+    lines = [_Wrapped(Text(visible(text)))]
+    for proposition in sentence.propositions:
+        traced = trace and proposition.trace is not None
+        rows = make_rows(sentence, proposition, descriptions=descriptions, trace=traced)
+        lines.append(_Wrapped(_heading(sentence, proposition), 2))
+        lines += _aligned(_traced_cells(rows) if traced else _cells(rows))
+    return lines if sentence.propositions else [*lines, _Wrapped(Text("no predicate", "dim"), 2)]
+
+
+def _heading(sentence: Sentence, proposition: Proposition) -> Text:
+    parts = [
+        (visible(sentence.words[proposition.predicate]), "bold"),
+        (visible(proposition.sense or "?"), "bold cyan"),
+        (show_probability(proposition.probability), ""),
+        (show_offsets(proposition), "dim"),
+    ]
+    return Text("  ").join(Text(*part) for part in parts if part[0])
+
+
+def _cells(rows: list[Row]) -> list[list[Text]]:
+    columns = known_columns(rows)
+    return [[_cell(row, column) for column in columns] for row in rows]
+
+
+def _traced_cells(rows: list[Row]) -> list[list[Text]]:
+    n_steps = max((len(row.movement.probs) for row in rows if row.movement), default=0)
+    lines = [[Text(), Text(), *(Text(name, "dim") for name in step_headings(n_steps))]]
+    for row in rows:
+        steps = _steps(row.movement) if row.movement else [""] * n_steps
+        style = "dim" if row.given_up else ""
+        lines.append([_cell(row, 0), _cell(row, 1), *(Text(step, style) for step in steps)])
+        if row.cells[-1]:
+            lines[-1].append(_cell(row, len(HEADINGS) - 1))
+    return lines if rows else []
+
+
+def _cell(row: Row, column: int) -> Text:
+    cell = Text(row.cells[column], "dim" if row.given_up else _STYLES[column])
+    if HEADINGS[column] == "word":  # an address may be longer than the line
+        cell.truncate(_LONGEST, overflow="ellipsis")
+    return cell
+
+
+def _steps(movement: Movement) -> list[str]:
+    return [
+        show_probability(prob) + ("" if best == movement.role else f" {visible(best)}")
+        for prob, best in zip(movement.probs, movement.best, strict=True)
+    ]
+
+
+def _aligned(lines: list[list[Text]]) -> list[_Wrapped]:
+    columns = zip_longest(*lines, fillvalue=Text())
+    widths = [max(cell.cell_len for cell in column) for column in columns]
+    aligned: list[_Wrapped] = []
+    for cells in lines:
+        line = Text()
+        for cell, width in zip(cells, widths, strict=False):
+            line.append_text(cell).append(" " * (width - cell.cell_len + 2))
+        line.rstrip()
+        aligned.append(_Wrapped(line, 4))
+    return aligned

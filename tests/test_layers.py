@@ -1,0 +1,171 @@
+"""Who may import whom: errors, sentence, config <- data <- model <- labeler <- train <- cli."""
+
+import ast
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+GROUND = {"errors", "sentence"}
+SETTINGS = GROUND | {"config"}
+MODEL = SETTINGS | {"data", "model"}
+TRAIN = MODEL | {"labeler", "recipe", "recipe_checks", "score", "capsrl"}
+# What each layer may import besides itself; `capsrl` is the package's own __init__.
+MAY_IMPORT = {
+    "errors": set(),
+    "sentence": {"errors"},
+    "config": GROUND,
+    "recipe_checks": SETTINGS,
+    "recipe": SETTINGS | {"recipe_checks"},
+    "data": SETTINGS,
+    "score": GROUND,
+    "show": GROUND,
+    "model": MODEL,
+    "labeler": MODEL,
+    "train": TRAIN,
+    "cli": TRAIN | {"train", "show"},
+    "spacy": MODEL | {"labeler", "show"},
+    "capsrl": GROUND,
+    "__main__": {"cli"},
+}
+# Layers above the one that offers them, imported when called.
+LAZY = {
+    "capsrl.sentence.Sentence.to_dict": "capsrl.data.jsonl",
+    "capsrl.sentence.Sentence.to_json": "capsrl.data.jsonl",
+    "capsrl.sentence.Sentence.to_conll09": "capsrl.data.conll09",
+    "capsrl.sentence.Sentence.to_displacy": "capsrl.show.displacy",
+    "capsrl.sentence.Sentence._repr_html_": "capsrl.show.page",
+    "capsrl.load": "capsrl.labeler",
+}
+MAY_HAVE_TORCH = ("capsrl.model", "capsrl.labeler", "capsrl.train", "capsrl.data.batches")
+
+
+def layer_of(module: str) -> str:
+    return module.split(".")[1] if "." in module else module
+
+
+def imports_of(tree: ast.Module, module: str) -> Iterator[tuple[str, str]]:
+    """(the function an import stands in, or "", and what it imports), but not for types alone."""
+
+    def walk(node: ast.AST, names: list[str], inside: bool) -> Iterator[tuple[str, str]]:
+        for child in ast.iter_child_nodes(node):
+            place = ".".join([module, *names]) if inside else ""
+            if isinstance(child, ast.Import):
+                yield from ((place, alias.name) for alias in child.names)
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0 and child.module, f"{module}: relative import"
+                yield place, child.module
+            elif isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+                continue
+            elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from walk(child, [*names, child.name], True)
+            elif isinstance(child, ast.ClassDef):
+                yield from walk(child, [*names, child.name], inside)
+            else:
+                yield from walk(child, names, inside)
+
+    yield from walk(tree, [], False)
+
+
+def violations(source: str, module: str, extras: set[str]) -> list[str]:
+    """What a module imports against the rules."""
+    layer = layer_of(module)
+    found: list[str] = []
+    for place, imported in imports_of(ast.parse(source), module):
+        top = imported.split(".")[0]
+        if not place:
+            if top == "capsrl" and layer_of(imported) not in MAY_IMPORT[layer] | {layer}:
+                found.append(f"{module} imports {imported}")
+            if top == "torch" and not module.startswith(MAY_HAVE_TORCH):
+                found.append(f"{module} imports torch when it is imported")
+        elif layer != "cli" and LAZY.get(place) != imported and top not in extras:
+            # A command imports what it needs when it runs: `capsrl --help` must not wait for it.
+            found.append(f"{place} imports {imported} when it is called")
+    return found
+
+
+@pytest.fixture(scope="module")
+def extras() -> set[str]:
+    """The packages capsrl asks pip for: what may be imported late."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    return {line.split(">")[0].split("[")[0].strip() for line in wanted} - {"capsrl"}
+
+
+def modules() -> list[tuple[str, Path]]:
+    files = sorted((ROOT / "capsrl").rglob("*.py"))
+    names = [".".join(file.relative_to(ROOT).with_suffix("").parts) for file in files]
+    return [(name.removesuffix(".__init__"), file) for name, file in zip(names, files, strict=True)]
+
+
+def test_every_module_belongs_to_a_layer():
+    assert {layer_of(module) for module, _ in modules()} <= MAY_IMPORT.keys()
+
+
+def test_imports_go_one_way(extras):
+    assert len(modules()) > 50
+    found = [
+        violation
+        for module, file in modules()
+        if layer_of(module) in MAY_IMPORT
+        for violation in violations(file.read_text(encoding="utf-8"), module, extras)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source", "found"),
+    [
+        ("capsrl.data.x", "from capsrl.model import y", "capsrl.data.x imports capsrl.model"),
+        ("capsrl.score.x", "import capsrl.data.files", "capsrl.score.x imports capsrl.data.files"),
+        ("capsrl.show.x", "import torch.nn", "capsrl.show.x imports torch when it is imported"),
+        (
+            "capsrl.model.x",
+            "def f():\n    from capsrl.data import y",
+            "capsrl.model.x.f imports capsrl.data when it is called",
+        ),
+        (
+            "capsrl.sentence",
+            "class Sentence:\n    def to_json(self):\n        import capsrl.model",
+            "capsrl.sentence.Sentence.to_json imports capsrl.model when it is called",
+        ),
+        (
+            "capsrl.data.x",
+            "try:\n    import capsrl.cli\nexcept ImportError:\n    pass",
+            "capsrl.data.x imports capsrl.cli",
+        ),
+    ],
+)
+def test_wrong_ways_are_found(extras, module, source, found):
+    assert violations(source, module, extras) == [found]
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("capsrl.model.x", "import torch\nfrom capsrl.data import y\nfrom capsrl.model import z"),
+        ("capsrl.data.x", "def f():\n    import h5py"),
+        ("capsrl.cli.x", "def f():\n    from capsrl.labeler import Labeler"),
+        ("capsrl.data.x", "if TYPE_CHECKING:\n    from capsrl.labeler import Labeler"),
+        (
+            "capsrl.sentence",
+            "class Sentence:\n    def to_json(self):\n        from capsrl.data.jsonl import x",
+        ),
+    ],
+)
+def test_right_ways_are_not(extras, module, source):
+    assert violations(source, module, extras) == []
+
+
+def test_light_parts_stay_light():
+    code = (
+        "import sys, capsrl, capsrl.show, capsrl.score, capsrl.data.formats\n"
+        "heavy = {'torch', 'transformers', 'matplotlib', 'spacy', 'pydantic'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
