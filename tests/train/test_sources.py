@@ -1,0 +1,75 @@
+"""Training with word vectors from files, and with frame files: what reaches the model folder."""
+
+import random
+
+import pytest
+from tiny_runs import SETTINGS, TINY
+
+from capsrl.data.formats import read_sentences
+from capsrl.errors import DataError
+from capsrl.labeler import Labeler
+from capsrl.recipe import read_recipe
+from capsrl.score import score
+from capsrl.train.log import read_log
+from capsrl.train.loop import run
+
+UNSEEN = TINY.parent / "tiny" / "dev.conll09"
+FRAMES = """<frameset><predicate lemma="twirl"><roleset id="twirl.01"><roles>
+<role n="0" descr="dancer"/></roles></roleset></predicate></frameset>"""
+
+
+def words_of(path):
+    return {word for sentence in read_sentences(path) for word in sentence.words}
+
+
+@pytest.fixture
+def vectors(tmp_path):
+    draw = random.Random(0)
+    words = sorted(words_of(TINY.parent / "tiny" / "train.conll09") | words_of(UNSEEN))
+    lines = [f"{word} {' '.join(str(draw.gauss(0, 1)) for _ in range(20))}" for word in words]
+    (tmp_path / "tiny.vec").write_text("\n".join(lines) + "\n")
+    return tmp_path / "tiny.vec"
+
+
+def test_the_model_folder_has_the_vectors_of_all_files(vectors, tmp_path):
+    recipe = read_recipe(
+        TINY,
+        [
+            *SETTINGS,
+            f"model.embeddings.fasttext={vectors}",
+            "model.embeddings.characters=0",
+            "model.embeddings.tags=8",
+        ],
+    )
+    result = run(recipe, tmp_path / "run", device="cpu")
+    losses = [r["loss"] for r in read_log(tmp_path / "run" / "log.jsonl") if r["kind"] == "epoch"]
+    assert losses[-1] < 0.7 * losses[0]
+    vectors.unlink()
+    with pytest.warns(UserWarning, match="tiny.vec: expected the vectors .* no such file"):
+        labeler = Labeler.load(result.model)
+    table = set(labeler.network.vectors.sources["fasttext"].words)
+    assert table == words_of(recipe.data.train) | words_of(UNSEEN)
+    unseen = list(read_sentences(UNSEEN))
+    again = score(unseen, labeler.label_sentences(unseen))
+    assert again.labeled_f1 == result.tests["unseen"].labeled_f1 > 0
+
+
+def test_learned_words_are_dropped_by_their_counts_in_training(tmp_path):
+    recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1"])
+    run(recipe, tmp_path / "run", device="cpu")
+    words = Labeler.load(tmp_path / "run" / "model").network.vectors.sources["learned"]
+    sentences = list(read_sentences(recipe.data.train))
+    seen = sum(word == "the" for sentence in sentences for word in sentence.words)
+    assert words.counts[words.vocab.id("the")] == seen > 1
+
+
+def test_frame_files_reach_the_model(tmp_path):
+    (tmp_path / "frames").mkdir()
+    recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1", f"data.frames={tmp_path / 'frames'}"])
+    with pytest.raises(DataError, match="frames: expected a folder with PropBank frame files"):
+        run(recipe, tmp_path / "run", device="cpu")
+    (tmp_path / "frames" / "twirl.xml").write_text(FRAMES)
+    run(recipe, tmp_path / "run", device="cpu")
+    inventory = Labeler.load(tmp_path / "run" / "model").inventory
+    assert inventory.descriptions == {"twirl.01": {"A0": "dancer"}}
+    assert [inventory.senses[i] for i in inventory.candidates_of("twirl")] == ["twirl.01"]
