@@ -52,8 +52,8 @@ def make_rows(
         rows.append((part.word, Row(cells, kept.get(part.word))))
     for movement in moved:
         if not movement.kept:
-            word = visible(sentence.words[movement.word])
-            rows.append((movement.word, Row((f"({movement.role})", word, "", "", ""), movement)))
+            role, word = visible(movement.role), visible(sentence.words[movement.word])
+            rows.append((movement.word, Row((f"({role})", word, "", "", ""), movement)))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
