@@ -63,6 +63,9 @@ class CapsulesConfig:
     predicate   lookup: an embedding of the lemma (eq. 2); state: the encoder's state there
     lookup_width  of that embedding
     global_from   intermediate: eq. 11; squashed: ReLU of the squashed capsules (authors' code)
+    dropout       of words and predicate where they meet
+    parts         in which training routes the predicates of a batch: more parts take less memory
+                  and more time
     """
 
     variant: Variant = "capsule+global"
@@ -74,12 +77,17 @@ class CapsulesConfig:
     lookup_width: int = 100
     global_from: Literal["intermediate", "squashed"] = "intermediate"
     dropout: float = 0.0
+    parts: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """Everything that decides the shape of the network."""
+    """Everything that decides the shape of the network.
 
+    tagger  predict parts of speech as well: raw text has none, and lemmas depend on them
+    """
+
+    tagger: bool = False
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     capsules: CapsulesConfig = field(default_factory=CapsulesConfig)
@@ -93,7 +101,7 @@ class LossConfig:
     uniqueness  eta of eq. 17
     sense, predicates  of the sense and predicate-identification terms
     gumbel      add Gumbel noise to role and sense logits while training (authors' code)
-    syntax      of an auxiliary parser and tagger on the words; trains the encoder, then is dropped
+    tags        of the tagger's term, where the model has one
     """
 
     l2: float = 4e-4
@@ -101,14 +109,14 @@ class LossConfig:
     sense: float = 1.0
     predicates: float = 1.0
     gumbel: bool = False
-    syntax: float = 0.0
+    tags: float = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
     """How long, how fast, how much at once.
 
-    batch_words    words of one batch, padding not counted
+    batch_words    words of one batch, padding counted
     learning_rate  of everything but a fine-tuned transformer, whose rate is transformer_rate
     layer_decay    each transformer layer below the top learns this much slower than the one above
     warmup         share of the steps over which the rates rise; after it they fall as decay says

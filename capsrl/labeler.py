@@ -75,11 +75,13 @@ class Labeler:
                 for i, s in enumerate(chunk)
                 if s.words and (predicates == "predicted" or s.predicates)
             ]
-            lengths = [len(chunk[i].words) for i in busy]
+            items = [self.network.index(chunk[i]) for i in busy]
+            lengths = [item.length for item in items]
             for members in bucket(lengths, batch_words=batch_words, seed=None):
                 numbers = [busy[member] for member in members]
                 found = self._label_batch(
                     [chunk[i] for i in numbers],
+                    [items[member] for member in members],
                     predicates=predicates,
                     iterations=iterations,
                     threshold=threshold,
@@ -94,6 +96,7 @@ class Labeler:
     def _label_batch(
         self,
         sentences: Sequence[Sentence],
+        items: Sequence[Indexed],
         *,
         predicates: PredicateSource,
         iterations: int | None,
@@ -102,7 +105,6 @@ class Labeler:
     ) -> list[tuple[int, Proposition]]:
         """Propositions of a batch, each with the number of its sentence."""
         network = self.network.eval()
-        items = [network.index(sentence) for sentence in sentences]
         if predicates == "predicted":
             bare = [dataclasses.replace(item, predicates=(), lemmas=()) for item in items]
             batch = network.collate(bare, gold=False).to(self.device)
@@ -148,12 +150,7 @@ class Labeler:
             new.mkdir()
             _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(self.config)})
             _write_json(new / "vocab.json", self.inventory.to_dict())
-            weights = {
-                name: tensor
-                for name, tensor in self.network.state_dict().items()
-                if not name.startswith("parser.")  # only training needs it
-            }
-            save_weights(weights, new, precision=precision)
+            save_weights(self.network.state_dict(), new, precision=precision)
             self.network.vectors.save_files(new)
             if folder.exists():
                 os.replace(folder, Path(temporary) / "old")

@@ -20,6 +20,7 @@ IGNORED = -100  # what torch's losses pass over
 class Indexed:
     """One sentence as numbers, made once and kept.
 
+    length    what it costs in a batch: its words, or its pieces if those are more
     words     source of word vectors -> what it needs of the sentence
     roles     n T  gold role of each word for each of its n predicates
     senses    n    which of the candidates of its lemma each predicate has, or IGNORED
@@ -27,6 +28,7 @@ class Indexed:
     """
 
     n_words: int
+    length: int
     words: Mapping[str, Any]
     predicates: tuple[int, ...]
     lemmas: tuple[str, ...]
@@ -34,8 +36,6 @@ class Indexed:
     senses: NDArray[np.int64]
     patterns: NDArray[np.int64]
     tags: NDArray[np.int64] | None
-    heads: NDArray[np.int64] | None
-    relations: NDArray[np.int64] | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Gold:
     senses        P    which of the candidates
     patterns      P    which of the patterns would make the sense
     is_predicate  B T  1 at predicates, 0 at other words
-    tags, heads, relations  B T  for the auxiliary parser; a root is its own head
+    tags          B T  part-of-speech ids
     """
 
     roles: Tensor
@@ -76,8 +76,6 @@ class Gold:
     patterns: Tensor
     is_predicate: Tensor
     tags: Tensor
-    heads: Tensor
-    relations: Tensor
 
     def to(self, device: torch.device) -> "Gold":
         """The same tensors on a device."""
@@ -157,10 +155,13 @@ def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> lis
     return batches
 
 
-def index_sentence(sentence: Sentence, inventory: Inventory, words: Mapping[str, Any]) -> Indexed:
+def index_sentence(
+    sentence: Sentence, inventory: Inventory, words: Mapping[str, Any], length: int
+) -> Indexed:
     """Look everything but the word vectors up, once and for all.
 
-    words  what each source of word vectors needs of the sentence
+    words   what each source of word vectors needs of the sentence
+    length  what it costs in a batch
     """
     n_words = len(sentence.words)
     lemmas = tuple(lemma_of(sentence, position) for position in sentence.predicates)
@@ -172,6 +173,7 @@ def index_sentence(sentence: Sentence, inventory: Inventory, words: Mapping[str,
             roles[row, argument.word] = inventory.role_id(argument.role)
     return Indexed(
         n_words=n_words,
+        length=length,
         words=words,
         predicates=sentence.predicates,
         lemmas=lemmas,
@@ -181,12 +183,6 @@ def index_sentence(sentence: Sentence, inventory: Inventory, words: Mapping[str,
         ),
         patterns=_array([_pattern(*pair, inventory) for pair in zip(senses, lemmas, strict=True)]),
         tags=_array(inventory.tags.ids(sentence.tags)) if sentence.tags else None,
-        heads=_array([i if head is None else head for i, head in enumerate(sentence.heads)])
-        if sentence.heads
-        else None,
-        relations=_array(inventory.relations.ids(sentence.relations))
-        if sentence.relations
-        else None,
     )
 
 
@@ -213,7 +209,7 @@ def collate_gold(items: Sequence[Indexed], n_words: int) -> Gold:
     roles = np.full((n_predicates, n_words), IGNORED, dtype=np.int64)
     words = {
         name: np.full((len(items), n_words), IGNORED, dtype=np.int64)
-        for name in ("is_predicate", "tags", "heads", "relations")
+        for name in ("is_predicate", "tags")
     }
     first = 0
     for number, item in enumerate(items):
@@ -221,10 +217,8 @@ def collate_gold(items: Sequence[Indexed], n_words: int) -> Gold:
         first += len(item.predicates)
         words["is_predicate"][number, : item.n_words] = 0
         words["is_predicate"][number, list(item.predicates)] = 1
-        for name in ("tags", "heads", "relations"):
-            values = getattr(item, name)
-            if values is not None:
-                words[name][number, : item.n_words] = values
+        if item.tags is not None:
+            words["tags"][number, : item.n_words] = item.tags
     none = [np.zeros(0, dtype=np.int64)]
     return Gold(
         roles=torch.from_numpy(roles),

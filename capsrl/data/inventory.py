@@ -31,7 +31,7 @@ class Inventory:
     candidates    lemma -> ids of its senses, most frequent first
     lemmas        those of the training predicates, for predicates that are looked up
     patterns      how a lemma becomes a sense, `{}` standing for the lemma
-    words, characters, tags, relations  what else embeddings and the auxiliary parser count
+    words, characters, tags  what else embeddings and the tagger know
     descriptions  sense -> role -> what the role means, from frame files
     """
 
@@ -44,7 +44,6 @@ class Inventory:
     words: Vocab
     characters: Vocab
     tags: Vocab
-    relations: Vocab
     descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def role_id(self, role: str) -> int:
@@ -89,7 +88,7 @@ class Inventory:
         )
 
 
-_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags", "relations")
+_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
 
 
 def _check_senses(data: Mapping[str, Any], source: str) -> None:
@@ -114,14 +113,11 @@ def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = No
     frames  their senses become candidates of their lemmas too, their descriptions are kept
     Raises DataError if there is nothing to learn from.
     """
-    counts: dict[str, Counter[str]] = {
-        name: Counter() for name in ("role", "word", "tag", "relation", "sense")
-    }
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("role", "word", "tag", "sense")}
     of_lemma: dict[str, Counter[str]] = {}
     for sentence in sentences:
         counts["word"].update(sentence.words)
         counts["tag"].update(sentence.tags or ())
-        counts["relation"].update(sentence.relations or ())
         for proposition in sentence.propositions:
             counts["role"].update(argument.role for argument in proposition.arguments)
             if proposition.sense is not None:
@@ -152,7 +148,6 @@ def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = No
         words=Vocab.from_counts(counts["word"], min_count=2),
         characters=character_vocab(counts["word"], min_count=2),
         tags=Vocab.from_counts(counts["tag"]),
-        relations=Vocab.from_counts(counts["relation"]),
         descriptions=frames.descriptions if frames else {},
     )
 

@@ -18,12 +18,10 @@ from capsrl.model.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, Ta
 from capsrl.model.embeddings.transformer import Transformer
 from capsrl.model.encoder import BiLSTM, PredicateLayer
 from capsrl.model.network import Network
-from capsrl.model.predicates import PredicateFinder, SenseScorer
+from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing
-from capsrl.model.syntax import Parser
 
 SENSE_WIDTH = 128
-PARSER_WIDTH = 256
 
 
 def make_network(
@@ -32,7 +30,6 @@ def make_network(
     *,
     folder: Path | None = None,
     words: Mapping[str, int] | None = None,
-    parser: bool = False,
 ) -> Network:
     """Make a network, with random weights but for pretrained word vectors.
 
@@ -40,7 +37,6 @@ def make_network(
     words   how often training shows each word, 0 for words of other files that will be labelled:
             fastText's table has all of them, and rare learned words are at times taken for
             unknown. Without it the table has the words of the inventory, and none is dropped
-    parser  with the auxiliary parser, for training
     """
     vectors = WordVectors(_make_sources(config.embeddings, inventory, folder, words))
     encoder = BiLSTM(
@@ -80,15 +76,10 @@ def make_network(
         routing=Routing(
             variant=capsules.variant, n_roles=n_roles, size=size, global_from=capsules.global_from
         ),
-        parser=Parser(
-            width,
-            width=PARSER_WIDTH,
-            n_tags=len(inventory.tags),
-            n_relations=len(inventory.relations),
-        )
-        if parser
-        else None,
+        tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
+        capsule_dropout=capsules.dropout,
         n_iterations=capsules.iterations,
+        routing_parts=capsules.parts,
         mark_predicate=config.embeddings.mark_predicate,
     )
 

@@ -1,6 +1,5 @@
 """The network's answers and the gold ones in, one number to minimise out."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 import torch
@@ -11,7 +10,6 @@ from capsrl.config import LossConfig
 from capsrl.data.batches import IGNORED, Batch, Gold
 from capsrl.data.inventory import NO_ROLE_ID
 from capsrl.model.network import Output
-from capsrl.model.syntax import Parse
 
 
 @dataclass(frozen=True)
@@ -23,7 +21,7 @@ class Losses:
     uniqueness: Tensor
     senses: Tensor
     predicates: Tensor
-    syntax: Tensor
+    tags: Tensor
 
 
 KINDS = tuple(field.name for field in fields(Gold))  # of gold answers
@@ -67,9 +65,11 @@ def compute_loss(
     predicates = config.predicates * _predicate_loss(
         output.predicate_logits, gold.is_predicate, n.get("is_predicate")
     )
-    syntax = zero if output.parse is None else config.syntax * _syntax_loss(output.parse, gold, n)
-    total = roles + uniqueness + senses + predicates + syntax
-    return Losses(total, roles, uniqueness, senses, predicates, syntax)
+    tags = zero
+    if output.tag_logits is not None:
+        tags = config.tags * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
+    total = roles + uniqueness + senses + predicates + tags
+    return Losses(total, roles, uniqueness, senses, predicates, tags)
 
 
 def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
@@ -113,15 +113,6 @@ def _predicate_loss(logits: Tensor, gold: Tensor, n_known: Tensor | None) -> Ten
         logits.float(), gold.clamp(min=0).float(), reduction="none"
     )
     return (losses * known).sum() / _or_count(n_known, gold)
-
-
-def _syntax_loss(parse: Parse, gold: Gold, n: Mapping[str, Tensor]) -> Tensor:
-    # A word whose head is unknown has no finite score to learn from at padding: mean_nll skips it.
-    return (
-        mean_nll(parse.heads, gold.heads, n.get("heads"))
-        + mean_nll(parse.relations, gold.relations, n.get("relations"))
-        + mean_nll(parse.tags, gold.tags, n.get("tags"))
-    )
 
 
 def _or_count(n_known: Tensor | None, gold: Tensor) -> Tensor:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from capsrl.data.batches import (
     Batch,
@@ -19,9 +20,8 @@ from capsrl.data.inventory import Inventory
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
-from capsrl.model.predicates import PredicateFinder, SenseScorer
+from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Beliefs, Routing, relate
-from capsrl.model.syntax import Parse, Parser
 from capsrl.sentence import Sentence
 
 
@@ -44,12 +44,12 @@ class Output:
     """What the network says of a batch in training.
 
     predicate_logits  B T  above 0: a predicate
-    parse             of the auxiliary parser, None without one
+    tag_logits        B T tags, None without a tagger
     """
 
     predicate_logits: Tensor
     propositions: Propositions
-    parse: Parse | None
+    tag_logits: Tensor | None
 
 
 class Network(nn.Module):
@@ -73,8 +73,10 @@ class Network(nn.Module):
         lookup: nn.Embedding | None,
         forms: CapsuleForms,
         routing: Routing,
-        parser: Parser | None,
+        tagger: Tagger | None,
+        capsule_dropout: float,
         n_iterations: int,
+        routing_parts: int,
         mark_predicate: bool,
     ) -> None:
         super().__init__()
@@ -88,13 +90,17 @@ class Network(nn.Module):
         self.lookup = lookup
         self.forms = forms
         self.routing = routing
-        self.parser = parser
+        self.tagger = tagger
+        self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations
+        self.routing_parts = routing_parts
         self.mark_predicate = mark_predicate
 
     def index(self, sentence: Sentence) -> Indexed:
         """A sentence as numbers; worth keeping between epochs."""
-        return index_sentence(sentence, self.inventory, self.vectors.index(sentence))
+        words = self.vectors.index(sentence)
+        length = self.vectors.length(words, len(sentence.words))
+        return index_sentence(sentence, self.inventory, words, length)
 
     def collate(self, items: Sequence[Indexed], *, gold: bool = True, blind: bool = True) -> Batch:
         """Some sentences as one batch, on the CPU.
@@ -138,7 +144,11 @@ class Network(nn.Module):
         """Depth of every parameter of a fine-tuned transformer: 0 its embeddings, then upwards."""
         layers: dict[str, int] = {}
         for name, parameter in self.named_parameters():
-            if parameter.requires_grad and name.startswith("vectors.sources.transformer.encoder."):
+            if not name.startswith("vectors.sources.transformer.encoder."):
+                continue
+            # Token types were never used in pretraining by most encoders: the mark is all new.
+            is_mark = self.mark_predicate and "type" in name
+            if parameter.requires_grad and not is_mark:
                 number = re.search(r"\.layers?\.(\d+)\.", name)
                 layers[name] = int(number[1]) + 1 if number else 0
         return layers
@@ -146,14 +156,11 @@ class Network(nn.Module):
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
         """Everything the loss needs, from one encoding of the words."""
         states = self.encode(batch)
-        blind, mask = states[: batch.n_blind], batch.mask[: batch.n_blind]
-        parse = None
-        if self.parser is not None and batch.gold is not None:
-            parse = self.parser(blind, mask, batch.gold.heads)
+        blind = states[: batch.n_blind]
         return Output(
             predicate_logits=self.finder(blind),
             propositions=self.relate(states, batch.mask, batch.predicates, n_iterations),
-            parse=parse,
+            tag_logits=None if self.tagger is None else self.tagger(blind),
         )
 
     def encode(self, batch: Batch) -> Tensor:
@@ -188,8 +195,16 @@ class Network(nn.Module):
                 own, predicates.candidates, predicates.n_candidates
             )
             predicate = own if self.lookup is None else self.lookup(predicates.lemmas)
+            predicate = functional.dropout(predicate, self.capsule_dropout, self.training)
+            words = variational_dropout(words, self.capsule_dropout, training=self.training)
             n_iterations = self.n_iterations if n_iterations is None else n_iterations
             beliefs = relate(
-                self.forms, self.routing, words, predicate, mask, n_iterations=n_iterations
+                self.forms,
+                self.routing,
+                words,
+                predicate,
+                mask,
+                n_iterations=n_iterations,
+                parts=self.routing_parts,
             )
         return Propositions(beliefs, sense_logits, pattern_logits)

@@ -1,4 +1,4 @@
-"""States of words in, which are predicates and in which sense out."""
+"""States of words in, which are predicates, in which sense, and their parts of speech out."""
 
 from collections.abc import Sequence
 from math import log
@@ -22,6 +22,23 @@ class PredicateFinder(nn.Module):
         ->      B T
         """
         logits: Tensor = self.score(states).squeeze(-1)
+        return logits
+
+
+class Tagger(nn.Module):
+    """Scores the parts of speech of every word."""
+
+    def __init__(self, state_width: int, *, n_tags: int) -> None:
+        super().__init__()
+        self.score = nn.Linear(state_width, n_tags)
+
+    def forward(self, states: Tensor) -> Tensor:
+        """Score the tags.
+
+        states  B T H
+        ->      B T tags
+        """
+        logits: Tensor = self.score(states)
         return logits
 
 

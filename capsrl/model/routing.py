@@ -8,8 +8,6 @@ from torch.utils.checkpoint import checkpoint
 
 from capsrl.model.capsules import CapsuleForms, WordCapsules
 
-PARTS = 3  # in which training does the predicates of a batch, to hold a third of what all need
-
 
 @dataclass(frozen=True)
 class Beliefs:
@@ -104,30 +102,31 @@ def relate(
     mask: Tensor,
     *,
     n_iterations: int,
+    parts: int = 1,
 ) -> Beliefs:
-    """Make the word capsules of all predicates and route them, sparing memory in training.
+    """Make the word capsules of all predicates and route them.
 
     words       P T H
     predicates  P H, or the lookup's width
     mask        P T    True at words
-
-    Predicates do not meet here, so they can be done in parts, and each part again when its
-    gradient is due instead of keeping what it went through. Not in the dense form: there the
-    gradient of the parameters outweighs all else, and each part would have its own.
+    parts       above 1, in training: predicates do not meet here, so they are done in so many
+                parts, and each again when its gradient is due instead of keeping what it went
+                through. Less memory, more time. Not in the dense form: there the gradient of the
+                parameters outweighs all else, and each part would have its own
     """
 
     def part(words: Tensor, predicates: Tensor, mask: Tensor) -> Beliefs:
         beliefs: Beliefs = routing(forms(words, predicates), mask, n_iterations=n_iterations)
         return beliefs
 
-    if not torch.is_grad_enabled() or forms.form == "dense" or len(words) < 4 * PARTS:
+    if parts == 1 or not torch.is_grad_enabled() or forms.form == "dense" or len(words) < parts:
         return part(words, predicates, mask)
-    parts = [
+    done = [
         checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
-        for inputs in zip(*(x.chunk(PARTS) for x in (words, predicates, mask)), strict=True)
+        for inputs in zip(*(x.tensor_split(parts) for x in (words, predicates, mask)), strict=True)
     ]
     return Beliefs(
-        logits=[torch.cat(step) for step in zip(*(p.logits for p in parts), strict=True)],
-        roles=[torch.cat(step) for step in zip(*(p.roles for p in parts), strict=True)],
-        nodes=[torch.cat(step) for step in zip(*(p.nodes for p in parts), strict=True)],
+        logits=[torch.cat(step) for step in zip(*(p.logits for p in done), strict=True)],
+        roles=[torch.cat(step) for step in zip(*(p.roles for p in done), strict=True)],
+        nodes=[torch.cat(step) for step in zip(*(p.nodes for p in done), strict=True)],
     )

@@ -23,7 +23,7 @@ from capsrl.train.optim import (
 )
 from capsrl.train.processes import Processes
 
-PARTS = ("total", "roles", "uniqueness", "senses", "predicates", "syntax")
+PARTS = ("total", "roles", "uniqueness", "senses", "predicates", "tags")
 
 
 class Learner:

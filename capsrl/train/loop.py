@@ -117,7 +117,7 @@ class Training:
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
         self._indexed = [self._learner.network.index(sentence) for sentence in self._train]
-        self._lengths = [len(sentence) for sentence in self._train]
+        self._lengths = [item.length for item in self._indexed]
         if saved is not None:
             self._learner.restore(saved.tensors, source=str(self._checkpoint))
             self._restore_random(saved.tensors)
@@ -260,7 +260,6 @@ class Training:
             recipe.model,
             build_inventory(self._train, frames=frames),
             words=self._count_words(),
-            parser=recipe.loss.syntax > 0,
         )
         if not self._processes.is_main:  # the same weights, but every process its own dropout
             _seed(recipe.train.seed + 1_000_003 * self._processes.rank)

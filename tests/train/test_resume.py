@@ -132,7 +132,7 @@ def test_two_processes_are_one(tmp_path):
         "train.epochs=3",
         "train.batch_words=80",
         "loss.uniqueness=0.5",
-        "loss.syntax=0.5",
+        "model.tagger=true",
         "train.learning_rate=1e-3",
     )
     finish(start(command(tmp_path / "one", *settings)))

@@ -40,6 +40,11 @@ class WordVectors(nn.Module):
         """What each source needs of a sentence."""
         return {name: source.index(sentence) for name, source in self._sources().items()}
 
+    def length(self, item: Mapping[str, Any], n_words: int) -> int:
+        """What a sentence costs in a batch: its words, or its pieces if a transformer reads it."""
+        pieces = item.get("transformer")
+        return n_words if pieces is None else max(n_words, len(pieces.ids))
+
     def collate(
         self, items: Sequence[Mapping[str, Any]], marked: Sequence[int | None] | None = None
     ) -> dict[str, dict[str, Tensor]]:
