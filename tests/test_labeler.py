@@ -1,0 +1,335 @@
+import dataclasses
+import itertools
+import json
+import shutil
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from capsrl.data.inventory import build_inventory
+from capsrl.errors import ModelError
+from capsrl.labeler import CHUNK, Labeler
+from capsrl.model.build import make_network
+from tiny_networks import (
+    SENTENCES,
+    UNSEEN,
+    assert_same_answers,
+    blind,
+    edit_json,
+    make_config,
+    make_labeler,
+    sentence,
+    write_encoder,
+)
+
+VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
+ALL = [*SENTENCES, UNSEEN, *reversed(SENTENCES)]
+
+
+def label(labeler, sentences, **options):
+    return list(labeler.label_sentences(map(blind, sentences), **options))
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bert")
+    write_encoder(folder, limit=24)
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models") / "model"
+    make_labeler().save(folder)
+    return folder
+
+
+@pytest.fixture
+def model(saved, tmp_path):
+    """A copy of a model folder, to be damaged."""
+    return shutil.copytree(saved, tmp_path / "model")
+
+
+@pytest.mark.parametrize("form", ["dense", "factored"])
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("predicate", ["state", "lookup"])
+def test_alone_as_in_any_batch(variant, form, predicate):
+    labeler = make_labeler(make_config(variant=variant, form=form, predicate=predicate))
+    alone = [label(labeler, [s])[0] for s in ALL]
+    assert any(p.arguments for s in alone for p in s.propositions)
+    assert_same_answers(label(labeler, ALL), alone)
+    assert_same_answers(label(labeler, ALL, batch_words=1), alone)
+
+
+@pytest.mark.parametrize("predicates", ["given", "predicted"])
+@pytest.mark.parametrize("mark", [False, True])
+@pytest.mark.parametrize("encoder", [{"layers": 0}, {"layers": 2, "predicate_width": 5}])
+def test_alone_as_in_any_batch_with_a_transformer(bert, predicates, mark, encoder):
+    """The encoder takes 24 pieces, so the longest sentence is read in windows."""
+    embeddings = {"transformer": bert, "fine_tune": True, "mark_predicate": mark}
+    labeler = make_labeler(make_config(embeddings=embeddings, encoder=encoder))
+    alone = [label(labeler, [s], predicates=predicates)[0] for s in ALL]
+    assert any(p.arguments for s in alone for p in s.propositions)
+    assert_same_answers(label(labeler, ALL, predicates=predicates), alone)
+
+
+def test_given_predicates_are_the_ones_labelled():
+    labelled = label(make_labeler(), ALL)
+    assert [s.predicates for s in labelled] == [s.predicates for s in ALL]
+    assert [s.words for s in labelled] == [s.words for s in ALL]
+
+
+@pytest.mark.parametrize("mark", [False, True])
+def test_predicted_predicates_are_those_the_finder_scores_above_0(bert, mark):
+    embeddings = {"transformer": bert, "mark_predicate": mark}
+    labeler = make_labeler(make_config(embeddings=embeddings))
+    network = labeler.network
+    found = label(labeler, SENTENCES, predicates="predicted")
+    n_found = sum(len(s.propositions) for s in found)
+    assert 0 < n_found < sum(len(s.words) for s in SENTENCES)
+    for given, labelled in zip(SENTENCES, found, strict=True):
+        with torch.inference_mode():
+            batch = network.collate([network.index(given)], gold=False)
+            scores = network.finder(network.encode(batch))[0]
+        expected = [i for i in range(len(given.words)) if scores[i] > 0]
+        assert list(labelled.predicates) == expected
+
+
+@pytest.mark.parametrize("mark", [False, True])
+def test_no_predicate_found_is_no_proposition(bert, mark):
+    embeddings = {"transformer": bert, "mark_predicate": mark}
+    labeler = make_labeler(make_config(embeddings=embeddings))
+    torch.nn.init.zeros_(labeler.network.finder.score.weight)
+    torch.nn.init.constant_(labeler.network.finder.score.bias, -1.0)
+    found = label(labeler, SENTENCES, predicates="predicted")
+    assert [s.propositions for s in found] == [()] * len(SENTENCES)
+
+
+def test_a_sentence_without_words_is_given_back():
+    empty = sentence("")
+    labelled = label(make_labeler(), [empty, SENTENCES[0], empty], predicates="predicted")
+    assert labelled[0] == labelled[2] == empty
+    assert labelled[1].words == SENTENCES[0].words
+
+
+def test_reads_only_so_far_ahead():
+    """An endless stream is labelled as it comes, in its order."""
+    read = 0
+
+    def endless():
+        nonlocal read
+        for number in itertools.count():
+            read += 1
+            yield dataclasses.replace(SENTENCES[3], id=str(number))
+
+    stream = make_labeler().label_sentences(endless())
+    assert read == 0
+    first = list(itertools.islice(stream, CHUNK + 1))
+    assert [s.id for s in first] == [str(number) for number in range(CHUNK + 1)]
+    assert read == 2 * CHUNK
+
+
+def test_iterations_can_be_chosen():
+    labeler = make_labeler(make_config(iterations=2))
+    two = label(labeler, SENTENCES)
+    assert label(labeler, SENTENCES, iterations=2) == two
+    five = label(labeler, SENTENCES, iterations=5, trace=True)
+    assert [p.probability for s in five for p in s.propositions] == [
+        p.probability for s in two for p in s.propositions
+    ]  # senses do not depend on the routing
+    assert five != two
+    assert five[0].propositions[0].trace.beliefs.shape[0] == 6
+
+
+def test_no_iteration_is_refused():
+    with pytest.raises(ValueError, match="expected at least 1 iteration, got 0"):
+        label(make_labeler(), SENTENCES, iterations=0)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_the_trace_has_every_iteration(variant):
+    labeler = make_labeler(make_config(variant=variant, iterations=3))
+    for s in label(labeler, SENTENCES, trace=True):
+        for proposition in s.propositions:
+            trace = proposition.trace
+            n_roles = len(trace.roles)
+            n = 4 if variant.startswith("capsule") else 1
+            assert trace.roles == tuple(labeler.inventory.roles)
+            assert trace.beliefs.shape == (n, len(s.words), n_roles)
+            np.testing.assert_allclose(trace.beliefs.sum(-1), 1, atol=1e-5)
+            for argument in proposition.arguments:
+                believed = trace.beliefs[-1, argument.word]
+                assert trace.roles[believed.argmax()] == argument.role
+                assert believed.max() == pytest.approx(argument.probability)
+            if variant.startswith("capsule"):
+                np.testing.assert_allclose(trace.beliefs[0], 1 / n_roles, atol=1e-6)
+                assert trace.capsules.shape == (3, n_roles, 4)
+            else:
+                assert trace.capsules is None
+            assert (trace.nodes is not None) == (variant == "capsule+global")
+    assert label(labeler, SENTENCES[:1])[0].propositions[0].trace is None
+
+
+def test_the_threshold_leaves_unsure_arguments_out():
+    labeler = make_labeler()
+    everything = label(labeler, ALL)
+    for threshold in (0.5, 0.9):
+        expected = [
+            [[a for a in p.arguments if a.probability >= threshold] for p in s.propositions]
+            for s in everything
+        ]
+        found = label(labeler, ALL, threshold=threshold)
+        assert [[list(p.arguments) for p in s.propositions] for s in found] == expected
+    assert expected != [[list(p.arguments) for p in s.propositions] for s in everything]
+
+
+@pytest.mark.parametrize("precision", ["full", "half", "compact"])
+def test_a_saved_model_labels_as_before(tmp_path, bert, precision):
+    embeddings = {"transformer": bert, "learned": 8, "characters": 6}
+    labeler = make_labeler(make_config(embeddings=embeddings))
+    labeler.save(tmp_path / "model", precision=precision)
+    loaded = Labeler.load(tmp_path / "model")
+    before, after = label(labeler, ALL), label(loaded, ALL)
+    if precision == "full":
+        assert after == before
+    assert loaded.config == labeler.config
+    assert loaded.inventory == labeler.inventory
+    for name, tensor in labeler.network.state_dict().items():
+        bound = {"full": 0.0, "half": 2**-10, "compact": 1 / 250}[precision]
+        bound *= tensor[tensor.isfinite()].abs().max().item() if tensor.isfinite().any() else 0.0
+        torch.testing.assert_close(
+            loaded.network.state_dict()[name], tensor, atol=bound, rtol=0, msg=name
+        )
+    pairs = zip(_all(before), _all(after), strict=True)
+    assert (
+        max(abs(p.probability - q.probability) for p, q in pairs)
+        < {"full": 1e-9, "half": 0.01, "compact": 0.1}[precision]
+    )
+
+
+def _all(sentences):
+    return [p for s in sentences for p in s.propositions]
+
+
+def test_a_compact_model_is_a_quarter_in_size(tmp_path, bert):
+    labeler = make_labeler(make_config(embeddings={"transformer": bert}, rank=200, size=16))
+    sizes = {}
+    for precision in ("full", "compact"):
+        labeler.save(tmp_path / precision, precision=precision)
+        sizes[precision] = sum(f.stat().st_size for f in (tmp_path / precision).glob("weights-*"))
+    assert sizes["compact"] < 0.35 * sizes["full"]
+
+
+def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
+    """JSON lines can bring in half of a surrogate pair."""
+    odd = [*SENTENCES, *[sentence("a\ud800b", (0, "x.01", {}))] * 2]
+    labeler = Labeler(make_network(make_config(), build_inventory(odd)), make_config())
+    labeler.save(tmp_path / "model")
+    loaded = Labeler.load(tmp_path / "model")
+    assert "a\ud800b" in loaded.inventory.words
+    assert label(loaded, odd) == label(labeler, odd)
+
+
+def test_saving_replaces_a_model(saved, tmp_path):
+    make_labeler(seed=1).save(tmp_path / "model")
+    other = make_labeler(seed=2)
+    other.save(tmp_path / "model")
+    assert label(Labeler.load(tmp_path / "model"), ALL) == label(other, ALL)
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+def test_saving_replaces_nothing_but_a_model(tmp_path):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "chapter1.tex").write_text("years of work")
+    with pytest.raises(ModelError, match=r"thesis: expected a model folder to replace, or nothing"):
+        make_labeler().save(tmp_path / "thesis")
+    assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "years of work"
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json"])
+def test_refuses_a_folder_without_a_file(model, name):
+    (model / name).unlink()
+    with pytest.raises(ModelError, match=rf"model: expected {name}, got no such file"):
+        Labeler.load(model)
+
+
+@pytest.mark.parametrize("name", ["config.json", "vocab.json"])
+def test_refuses_damaged_json(model, name):
+    text = (model / name).read_text()
+    (model / name).write_text(text[: len(text) // 2])
+    with pytest.raises(ModelError, match=rf"{name}: expected JSON, got "):
+        Labeler.load(model)
+    (model / name).write_text("[1]")
+    with pytest.raises(ModelError, match=rf"{name}: expected a JSON object, got list"):
+        Labeler.load(model)
+
+
+def test_refuses_a_newer_format(model):
+    edit_json(model / "config.json", format=99)
+    with pytest.raises(ModelError, match=r"format 1 or older, got 99; upgrade capsrl"):
+        Labeler.load(model)
+
+
+def test_refuses_settings_it_does_not_know(model):
+    config = json.loads((model / "config.json").read_text())
+    edit_json(model / "config.json", capsules=config["capsules"] | {"shape": 3})
+    with pytest.raises(ModelError, match=r"settings of a model, got .*'shape'"):
+        Labeler.load(model)
+    edit_json(model / "config.json", capsules=config["capsules"] | {"variant": "capsul"})
+    with pytest.raises(ModelError, match=r"expected variant to be .*'word'.*, got 'capsul'"):
+        Labeler.load(model)
+    edit_json(model / "config.json", capsules=config["capsules"], encoder={"width": "wide"})
+    with pytest.raises(ModelError, match=r"expected width to be .*int.*, got 'wide'"):
+        Labeler.load(model)
+    edit_json(model / "config.json", encoder=None)
+    with pytest.raises(ModelError, match=r"expected the settings of a model, got 'encoder'"):
+        Labeler.load(model)
+
+
+def test_refuses_senses_that_do_not_fit_together(model):
+    edit_json(model / "vocab.json", sense_counts=[1])
+    with pytest.raises(ModelError, match=r"expected 6 sense_counts, got 1"):
+        Labeler.load(model)
+
+
+def _weights(model):
+    (file,) = model.glob("weights-*.safetensors")
+    return file, load_file(file)
+
+
+def test_refuses_a_missing_tensor(model):
+    file, weights = _weights(model)
+    del weights["routing.agreement"]
+    save_file(weights, file)
+    with pytest.raises(ModelError, match=r"expected tensor routing.agreement \(of 1 missing\)"):
+        Labeler.load(model)
+
+
+def test_refuses_a_tensor_it_has_no_place_for(model):
+    file, weights = _weights(model)
+    save_file(weights | {"soul": torch.zeros(1)}, file)
+    with pytest.raises(ModelError, match=r"got tensor soul, which config.json has no place for"):
+        Labeler.load(model)
+
+
+def test_refuses_a_tensor_of_another_shape_or_kind(model):
+    file, weights = _weights(model)
+    save_file(weights | {"routing.agreement": torch.zeros(4, 5)}, file)
+    with pytest.raises(
+        ModelError, match=r"expected routing.agreement of shape \(4, 4\), got \(4, 5\)"
+    ):
+        Labeler.load(model)
+    save_file(weights | {"routing.agreement": torch.zeros(4, 4, dtype=torch.int8)}, file)
+    with pytest.raises(
+        ModelError, match=r"expected routing.agreement in torch.float32, got torch.int8"
+    ):
+        Labeler.load(model)
+
+
+def test_refuses_a_folder_without_its_encoder(tmp_path, bert):
+    make_labeler(make_config(embeddings={"transformer": bert})).save(tmp_path / "model")
+    (tmp_path / "model" / "transformer" / "config.json").unlink()
+    with pytest.raises(ModelError, match=r"model/transformer: expected a folder with config.json"):
+        Labeler.load(tmp_path / "model")
