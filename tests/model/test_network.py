@@ -1,0 +1,157 @@
+import dataclasses
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from capsrl.config import LossConfig
+from capsrl.model.loss import compute_loss
+from tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, write_encoder
+
+VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("bert")
+    write_encoder(folder, limit=24)
+    return str(folder)
+
+
+def network_of(**choices):
+    return make_labeler(make_config(**choices)).network.eval()
+
+
+def collate(network, sentences, **options):
+    return network.collate([network.index(s) for s in sentences], **options)
+
+
+CHOICES = [
+    {"variant": variant, "form": form} for variant in VARIANTS for form in ("dense", "factored")
+] + [
+    {"predicate": "lookup"},
+    {"global_from": "squashed"},
+    {"encoder": {"layers": 3}},
+    {"encoder": {"layers": 0, "predicate_width": 6}},
+]
+
+
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def test_beliefs_are_the_same_alone_and_in_a_batch(choices):
+    """Every iteration's probabilities, not the labels alone."""
+    network = network_of(**choices)
+    sentences = [*SENTENCES, UNSEEN]
+    with torch.no_grad():
+        together = network(collate(network, sentences))
+        row = 0
+        for number, s in enumerate(sentences):
+            alone = network(collate(network, [s]))
+            n_words, n = len(s.words), len(s.propositions)
+            assert_close(
+                together.predicate_logits[number, :n_words].sigmoid(),
+                alone.predicate_logits[0].sigmoid(),
+                atol=1e-5,
+                rtol=0,
+            )
+            ours, theirs = together.propositions, alone.propositions
+            for step, expected in zip(ours.beliefs.logits, theirs.beliefs.logits, strict=True):
+                found = step[row : row + n, :n_words].softmax(-1)
+                assert_close(found, expected.softmax(-1), atol=1e-5, rtol=0)
+            for step, expected in zip(ours.beliefs.roles, theirs.beliefs.roles, strict=True):
+                assert_close(step[row : row + n], expected, atol=1e-5, rtol=1e-5)
+            row += n
+    assert row == len(together.propositions.sense_logits)
+
+
+def test_the_sentence_is_encoded_once_for_all_its_predicates(bert):
+    network = network_of(embeddings={"transformer": bert})
+    batch = collate(network, SENTENCES)
+    assert batch.inputs["transformer"]["words"].shape[0] == len(SENTENCES)
+    assert batch.n_blind == len(SENTENCES)
+    assert batch.predicates.rows.tolist() == [0, 1, 2, 2, 4, 4, 5]
+
+
+def test_marked_copies_follow_the_blind_sentences(bert):
+    network = network_of(embeddings={"transformer": bert, "mark_predicate": True})
+    batch = collate(network, SENTENCES)
+    n = len(SENTENCES)
+    assert batch.n_blind == n
+    assert batch.mask.sum(1).tolist() == [3, 2, 9, 4, 16, 1, 3, 2, 9, 9, 16, 16, 1]
+    assert batch.predicates.rows.tolist() == list(range(n, n + 7))
+    inputs = batch.inputs["transformer"]
+    # The pieces of types 1 are those of the predicate, once for each window it is in.
+    types = inputs["types"].flatten()
+    for row, position in zip(batch.predicates.rows, batch.predicates.positions, strict=True):
+        assert types[inputs["words"][row, position]] == 1
+        others = torch.arange(batch.mask.shape[1]) != position
+        assert bool((types[inputs["words"][row][others & batch.mask[row]]] == 0).all())
+    for row in range(n):
+        assert bool((types[inputs["words"][row][batch.mask[row]]] == 0).all())
+    only = collate(network, SENTENCES, blind=False)
+    assert only.n_blind == 0 and only.predicates.rows.tolist() == list(range(7))
+
+
+def test_the_mark_changes_the_roles_and_not_the_search_for_predicates(bert):
+    marked = network_of(embeddings={"transformer": bert, "mark_predicate": True})
+    blind = network_of(embeddings={"transformer": bert})
+    blind.load_state_dict(marked.state_dict())
+    with torch.no_grad():
+        ours, theirs = (n(collate(n, SENTENCES)) for n in (marked, blind))
+    assert_close(ours.predicate_logits, theirs.predicate_logits, atol=1e-4, rtol=1e-5)
+    difference = ours.propositions.beliefs.final - theirs.propositions.beliefs.final
+    assert difference.abs().max() > 0.01
+
+
+def test_more_iterations_at_prediction_time():
+    network = network_of(iterations=2)
+    batch = collate(network, SENTENCES)
+    with torch.no_grad():
+        assert len(network(batch).propositions.beliefs.logits) == 3
+        assert len(network(batch, 6).propositions.beliefs.logits) == 7
+
+
+def test_a_predicate_looked_up_depends_on_its_lemma():
+    network = network_of(predicate="lookup")
+    other = dataclasses.replace(SENTENCES[1], lemmas=("dog", "want"))
+    with torch.no_grad():
+        one, two = (
+            network(collate(network, [s])).propositions.beliefs.final for s in (SENTENCES[1], other)
+        )
+    assert (one - two).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "parts": 3}], ids=str)
+def test_every_parameter_learns(choices):
+    network = network_of(**choices).train()
+    batch = collate(network, SENTENCES)
+    compute_loss(network(batch), batch, LossConfig(uniqueness=0.1)).total.backward()
+    still = [
+        name
+        for name, parameter in network.named_parameters()
+        if parameter.grad is None or not bool((parameter.grad != 0).any())
+    ]
+    assert still == []
+    assert all(bool(p.grad.isfinite().all()) for p in network.parameters())
+
+
+def test_parts_change_nothing_but_memory():
+    gradients = []
+    for parts in (1, 3):
+        network = network_of(form="factored", parts=parts)
+        batch = collate(network, SENTENCES)
+        loss = compute_loss(network(batch), batch, LossConfig()).total
+        loss.backward()
+        gradients.append([loss.detach(), *(p.grad for p in network.parameters())])
+    for one, three in zip(*gradients, strict=True):
+        assert_close(one, three, atol=1e-5, rtol=1e-4)
+
+
+def test_depths_of_a_tuned_transformer(bert):
+    network = network_of(embeddings={"transformer": bert, "fine_tune": True})
+    depths = network.parameter_layers()
+    prefix = "vectors.sources.transformer.encoder."
+    assert depths[prefix + "pieces.weight"] == 0
+    assert depths[prefix + "layers.0.inner.weight"] == 1
+    assert depths[prefix + "layers.1.inner.weight"] == 2
+    assert all(name.startswith(prefix) for name in depths)
+    assert network_of(embeddings={"transformer": bert}).parameter_layers() == {}

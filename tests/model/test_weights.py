@@ -1,0 +1,84 @@
+import pytest
+import torch
+from torch.testing import assert_close
+
+from capsrl.errors import ModelError
+from capsrl.model import weights as weights_module
+from capsrl.model.weights import load_weights, save_weights
+
+
+def make():
+    torch.manual_seed(1)
+    return {
+        "matrix": torch.randn(5, 7) * torch.logspace(-3, 3, 5)[:, None],
+        "cube": torch.randn(3, 4, 5),
+        "vector": torch.randn(9),
+        "number": torch.tensor(0.3),
+        "zeros": torch.zeros(2, 3),
+        "ids": torch.arange(4),
+    }
+
+
+@pytest.mark.parametrize("precision", ["full", "half", "compact"])
+def test_come_back_as_they_were_to_within_their_precision(tmp_path, precision):
+    before = make()
+    save_weights(before, tmp_path, precision=precision)
+    after = load_weights(tmp_path)
+    assert after.keys() == before.keys()
+    for name, tensor in before.items():
+        assert after[name].dtype == tensor.dtype
+        if precision == "full" or name == "ids":
+            assert_close(after[name], tensor, atol=0, rtol=0)
+        elif precision == "half" or tensor.dim() < 2:
+            assert_close(after[name], tensor, atol=1e-6, rtol=1e-3)
+        else:  # off by half a step of 1/127 of the largest value of its row
+            bound = tensor.flatten(1).abs().amax(1) / 254 * 1.001
+            error = (after[name] - tensor).flatten(1).abs().amax(1)
+            assert bool((error <= bound).all())
+
+
+def test_are_split_into_shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights_module, "SHARD_BYTES", 150)
+    before = make()
+    save_weights(before, tmp_path, precision="full")
+    names = sorted(file.name for file in tmp_path.iterdir())
+    n = len(names)
+    assert n >= 3
+    assert names == [f"weights-{i:05}-of-{n:05}.safetensors" for i in range(1, n + 1)]
+    after = load_weights(tmp_path)
+    for name, tensor in before.items():
+        assert_close(after[name], tensor, atol=0, rtol=0)
+    assert all(file.stat().st_mode & 0o044 for file in tmp_path.iterdir())
+
+
+@pytest.fixture
+def shards(tmp_path, monkeypatch):
+    monkeypatch.setattr(weights_module, "SHARD_BYTES", 150)
+    save_weights(make(), tmp_path, precision="full")
+    return sorted(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("number", [0, 1, -1])
+def test_a_missing_shard_is_named(shards, number):
+    shards[number].unlink()
+    with pytest.raises(ModelError, match=rf"expected {shards[number].name}, got no such file"):
+        load_weights(shards[0].parent)
+
+
+def test_no_shard_at_all(tmp_path):
+    with pytest.raises(ModelError, match=r"expected weights-\*.safetensors, got no such file"):
+        load_weights(tmp_path)
+
+
+def test_a_damaged_shard_is_named(shards):
+    shards[1].write_bytes(shards[1].read_bytes()[:40])
+    with pytest.raises(ModelError, match=rf"{shards[1].name}: expected a safetensors file, got "):
+        load_weights(shards[0].parent)
+
+
+def test_shards_of_two_models_are_refused(shards):
+    name = "weights-00001-of-00001.safetensors"
+    (shards[0].parent / name).write_bytes(shards[0].read_bytes())
+    message = rf"expected {len(shards)} files of weights, got {name} beside them"
+    with pytest.raises(ModelError, match=message):
+        load_weights(shards[0].parent)
