@@ -9,6 +9,7 @@ from torch import nn
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.data.inventory import Inventory
 from capsrl.data.vectors import open_vectors
+from capsrl.data.vocab import UNKNOWN_ID
 from capsrl.errors import ConfigError
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
@@ -64,7 +65,7 @@ def make_network(
         predicate_layer=predicate_layer,
         finder=PredicateFinder(width),
         senses=_make_senses(width, inventory),
-        lookup=nn.Embedding(len(inventory.lemmas), capsules.lookup_width) if by_lookup else None,
+        lookup=_make_lookup(inventory, capsules.lookup_width) if by_lookup else None,
         forms=CapsuleForms(
             word_width=word_width,
             predicate_width=capsules.lookup_width if by_lookup else width,
@@ -165,6 +166,11 @@ def _saved(config: EmbeddingsConfig, folder: Path) -> dict[str, nn.Module]:
     if config.fasttext is not None:
         sources["fasttext"] = FastText.from_saved(folder / "fasttext")
     return sources
+
+
+def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:
+    # No training predicate is unknown, so nothing would ever teach that row: zeros, not noise.
+    return nn.Embedding(len(inventory.lemmas), width, padding_idx=UNKNOWN_ID)
 
 
 def _make_senses(width: int, inventory: Inventory) -> SenseScorer:

@@ -120,6 +120,12 @@ def test_a_predicate_looked_up_depends_on_its_lemma():
     assert (one - two).abs().max() > 0.01
 
 
+def test_a_lemma_never_seen_is_looked_up_as_zeros():
+    network = network_of(predicate="lookup")
+    batch = collate(network, [UNSEEN])
+    assert_close(network.lookup(batch.predicates.lemmas), torch.zeros(1, 100))
+
+
 @pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "parts": 3}], ids=str)
 def test_every_parameter_learns(choices):
     network = network_of(**choices).train()
