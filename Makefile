@@ -28,6 +28,7 @@ check: install
 
 bench: install
 	$(BIN)/python benchmarks/score.py
+	$(BIN)/python benchmarks/routing.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

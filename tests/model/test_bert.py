@@ -4,8 +4,11 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch.testing import assert_close
+from transformers import AutoModel
 
 from capsrl.model.embeddings.bert import Bert, rename_weights
+from capsrl.model.embeddings.transformer import Transformer
+from capsrl.sentence import Sentence
 from tiny_networks import write_encoder
 
 LENGTHS = (9, 4, 1)
@@ -91,3 +94,20 @@ def test_dropout_only_in_training(folder, theirs):
     ours.train()
     first, second = ours(pieces, MASK, types)[-1], ours(pieces, MASK, types)[-1]
     assert (first - second).abs().max() > 0.01
+
+
+def test_a_published_encoder_gives_what_transformers_gives(shared):
+    """gte-small, on a sentence beside a shorter one."""
+    folder = shared / "encoders" / "gte-small"
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip("no gte-small in ../shared/encoders")
+    source = Transformer(folder, fine_tune=True).eval()
+    sentences = [Sentence(words=tuple(text.split())) for text in ("The naïve dog barked .", "No")]
+    theirs = AutoModel.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        ours = source(source.collate([source.index(s) for s in sentences]))
+        for row, s in enumerate(sentences):
+            spelt = source.tokenizer.encode(list(s.words), is_pretokenized=True)
+            firsts = [spelt.word_ids.index(word) for word in range(len(s.words))]
+            expected = theirs(input_ids=torch.tensor([spelt.ids])).last_hidden_state[0, firsts]
+            assert_close(ours[row, : len(s.words)], expected, atol=1e-4, rtol=1e-4)
