@@ -1,39 +1,47 @@
-"""Labeler: sentences in, the same sentences with propositions out; and the model folder."""
+"""Labeler: text or sentences in, sentences with propositions out."""
 
 import dataclasses
-import json
-import os
-import tempfile
-import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 from torch import Tensor
-from torch.overrides import TorchFunctionMode
 
-from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
+from capsrl.config import ModelConfig
 from capsrl.data.batches import Indexed, bucket
-from capsrl.data.inventory import Inventory, lemma_of
-from capsrl.errors import ModelError
-from capsrl.model.build import attach_files, make_network
+from capsrl.data.inventory import Inventory
+from capsrl.data.lemmas import kind_of
+from capsrl.data.text import read_text
 from capsrl.model.decode import decode
+from capsrl.model.folder import load_network, save_network
 from capsrl.model.network import Network
-from capsrl.model.weights import Precision, load_weights, save_weights
+from capsrl.model.weights import Precision
 from capsrl.sentence import Proposition, Sentence
 
-FORMAT = 1  # of the model folder; raised when an older capsrl could not read it
 CHUNK = 2048  # sentences read ahead, to be batched by length
 
 PredicateSource = Literal["given", "predicted"]
+Kind = Literal["verb", "noun", "adjective"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """How to label; the arguments of `Labeler.label_sentences` say what each means."""
+
+    predicates: PredicateSource
+    kinds: Collection[Kind] | None
+    iterations: int | None
+    threshold: float
+    trace: bool
 
 
 class Labeler:
-    """A trained network with all it needs to label sentences.
+    """A trained network with all it needs to label.
 
-    Every way to predict goes through `label_sentences`: dev scoring, the command line, bulk.
+    Every way to predict goes through `label_sentences`: raw text, dev scoring, the command line.
     """
 
     def __init__(
@@ -48,11 +56,86 @@ class Labeler:
         """The roles, senses and words the model knows."""
         return self.network.inventory
 
+    def label(
+        self,
+        text: str | Sequence[str],
+        *,
+        predicates: Literal["predicted"] | Collection[int] = "predicted",
+        kinds: Collection[Kind] | None = None,
+        iterations: int | None = None,
+        threshold: float = 0.0,
+        trace: bool = False,
+    ) -> list[Sentence]:
+        """Label raw text, or the words of one sentence.
+
+        predicates  predicted: found by the model; or where they are: offsets of characters in a
+                    text, positions of words in a sentence that comes as words
+        The other arguments are those of `label_sentences`.
+        """
+        if predicates == "predicted":
+            source: PredicateSource = "predicted"
+            sentences = sentences_of(text)
+        else:
+            source = "given"
+            sentences = _at_positions(text, [int(position) for position in predicates])
+        return list(
+            self.label_sentences(
+                sentences,
+                predicates=source,
+                kinds=kinds,
+                iterations=iterations,
+                threshold=threshold,
+                trace=trace,
+            )
+        )
+
+    def label_many(
+        self,
+        texts: Iterable[str | Sequence[str]],
+        *,
+        kinds: Collection[Kind] | None = None,
+        iterations: int | None = None,
+        threshold: float = 0.0,
+        trace: bool = False,
+    ) -> Iterator[list[Sentence]]:
+        """Label a stream of texts, in their order: for each, its sentences.
+
+        Sentences of different texts share batches, so this is much faster than one `label` after
+        the other; only some of them are held at a time.
+        """
+        counts: deque[int] = deque()  # of sentences of the texts read so far
+
+        def stream() -> Iterator[Sentence]:
+            for text in texts:
+                sentences = sentences_of(text)
+                counts.append(len(sentences))
+                yield from sentences
+
+        done: list[Sentence] = []
+        for sentence in self.label_sentences(
+            stream(),
+            predicates="predicted",
+            kinds=kinds,
+            iterations=iterations,
+            threshold=threshold,
+            trace=trace,
+        ):
+            while counts[0] == 0:
+                yield done[: counts.popleft()]
+            done.append(sentence)
+            if len(done) == counts[0]:
+                counts.popleft()
+                yield done
+                done = []
+        for _ in counts:
+            yield []
+
     def label_sentences(
         self,
         sentences: Iterable[Sentence],
         *,
         predicates: PredicateSource = "given",
+        kinds: Collection[Kind] | None = None,
         iterations: int | None = None,
         threshold: float = 0.0,
         trace: bool = False,
@@ -61,100 +144,119 @@ class Labeler:
         """Label sentences, in their order, holding only some of them at a time.
 
         predicates  given: at the positions of the sentence's propositions; predicted: found
+        kinds       of predicates to keep: verb, noun, adjective; None for all
         iterations  of routing, if not as many as in training
         threshold   arguments less probable than this are left out
         trace       keep what was believed after every iteration, in `Proposition.trace`
+
+        A sentence without tags gets those the model predicts, if it has a tagger.
         """
         if iterations is not None and iterations < 1:
             raise ValueError(f"expected at least 1 iteration, got {iterations}")
+        options = Options(predicates, kinds, iterations, threshold, trace)
         stream = iter(sentences)
         while chunk := list(islice(stream, CHUNK)):
-            answers: dict[int, list[Proposition]] = {i: [] for i in range(len(chunk))}
-            busy = [
-                i
-                for i, s in enumerate(chunk)
-                if s.words and (predicates == "predicted" or s.predicates)
-            ]
-            items = [self.network.index(chunk[i]) for i in busy]
-            lengths = [item.length for item in items]
-            for members in bucket(lengths, batch_words=batch_words, seed=None):
-                numbers = [busy[member] for member in members]
-                found = self._label_batch(
-                    [chunk[i] for i in numbers],
-                    [items[member] for member in members],
-                    predicates=predicates,
-                    iterations=iterations,
-                    threshold=threshold,
-                    trace=trace,
-                )
-                for owner, proposition in found:
-                    answers[numbers[owner]].append(proposition)
-            for i, sentence in enumerate(chunk):
-                yield sentence.with_propositions(answers[i])
+            yield from self._label_chunk(chunk, options, batch_words)
+
+    def _label_chunk(
+        self, chunk: list[Sentence], options: Options, batch_words: int
+    ) -> list[Sentence]:
+        labelled = [sentence.with_propositions(()) for sentence in chunk]
+        busy = [
+            number
+            for number, sentence in enumerate(chunk)
+            if sentence.words and (options.predicates == "predicted" or sentence.predicates)
+        ]
+        items = [self.network.index(chunk[number]) for number in busy]
+        lengths = [item.length for item in items]
+        for members in bucket(lengths, batch_words=batch_words, seed=None):
+            numbers = [busy[member] for member in members]
+            answers = self._label_batch(
+                [chunk[number] for number in numbers], [items[m] for m in members], options
+            )
+            for number, answer in zip(numbers, answers, strict=True):
+                labelled[number] = answer
+        return labelled
 
     @torch.inference_mode()
     def _label_batch(
-        self,
-        sentences: Sequence[Sentence],
-        items: Sequence[Indexed],
-        *,
-        predicates: PredicateSource,
-        iterations: int | None,
-        threshold: float,
-        trace: bool,
-    ) -> list[tuple[int, Proposition]]:
-        """Propositions of a batch, each with the number of its sentence."""
+        self, sentences: Sequence[Sentence], items: Sequence[Indexed], options: Options
+    ) -> list[Sentence]:
         network = self.network.eval()
-        if predicates == "predicted":
+        if options.predicates == "predicted":
             bare = [dataclasses.replace(item, predicates=(), lemmas=()) for item in items]
             batch = network.collate(bare, gold=False).to(self.device)
             states = network.encode(batch)
+            sentences = self._tagged(sentences, states)
             found = (network.finder(states) > 0) & batch.mask  # B T
-            items = [_with_predicates(*each) for each in zip(items, sentences, found, strict=True)]
-            batch = dataclasses.replace(
-                batch, predicates=network.collate_predicates(items).to(self.device)
-            )
-        owners = [number for number, item in enumerate(items) for _ in item.predicates]
-        if not owners:
-            return []
-        if predicates == "given" or network.mark_predicate:
-            blind = not network.mark_predicate
-            batch = network.collate(items, gold=False, blind=blind).to(self.device)
+            items = [
+                _with_predicates(item, mask.nonzero().flatten().tolist())
+                for item, mask in zip(items, found, strict=True)
+            ]
+        elif not network.mark_predicate:
+            batch = network.collate(items, gold=False).to(self.device)
             states = network.encode(batch)
-        propositions = decode(
-            network.relate(states, batch.mask, batch.predicates, iterations),
-            positions=[position for item in items for position in item.predicates],
-            lemmas=[lemma for item in items for lemma in item.lemmas],
-            lengths=[items[owner].n_words for owner in owners],
-            inventory=self.inventory,
-            threshold=threshold,
-            trace=trace,
-        )
-        return list(zip(owners, propositions, strict=True))
+            sentences = self._tagged(sentences, states)
+        items = [
+            self._with_lemmas(_of_kinds(item, sentence, options.kinds), sentence)
+            for item, sentence in zip(items, sentences, strict=True)
+        ]
+        answers: list[list[Proposition]] = [[] for _ in items]
+        owners = [number for number, item in enumerate(items) for _ in item.predicates]
+        if owners:
+            if network.mark_predicate:
+                batch = network.collate(items, gold=False, blind=False).to(self.device)
+                states, predicates = network.encode(batch), batch.predicates
+            else:
+                predicates = network.collate_predicates(items).to(self.device)
+            propositions = decode(
+                network.relate(states, batch.mask, predicates, options.iterations),
+                positions=[position for item in items for position in item.predicates],
+                lemmas=[lemma for item in items for lemma in item.lemmas],
+                lengths=[items[owner].n_words for owner in owners],
+                inventory=self.inventory,
+                threshold=options.threshold,
+                trace=options.trace,
+            )
+            for owner, proposition in zip(owners, propositions, strict=True):
+                answers[owner].append(proposition)
+        return [s.with_propositions(a) for s, a in zip(sentences, answers, strict=True)]
+
+    def _tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
+        """The sentences with parts of speech, predicted where there were none.
+
+        states  B T H
+        """
+        if self.network.tagger is None or all(sentence.tags for sentence in sentences):
+            return sentences
+        tags = list(self.inventory.tags)
+        best = self.network.tagger(states).argmax(-1).tolist()  # B T
+        return [
+            sentence
+            if sentence.tags
+            else dataclasses.replace(
+                sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)])
+            )
+            for sentence, row in zip(sentences, best, strict=True)
+        ]
+
+    def _with_lemmas(self, item: Indexed, sentence: Sentence) -> Indexed:
+        """The lemma of each predicate: what the sentence says, else what its form and tag say."""
+        if sentence.lemmas is not None:
+            lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
+        elif self.inventory.lemmatiser is None:
+            lemmas = [sentence.words[position].lower() for position in item.predicates]
+        else:
+            tags = sentence.tags or (None,) * len(sentence.words)
+            lemmas = [
+                self.inventory.lemmatiser.find(sentence.words[position], tags[position])
+                for position in item.predicates
+            ]
+        return dataclasses.replace(item, lemmas=tuple(lemmas))
 
     def save(self, folder: str | Path, *, precision: Precision = "full") -> None:
-        """Write the model folder: config.json, vocab.json, weights, and what sources need.
-
-        The folder appears under its name only when it is whole; a model that was there is replaced.
-        Raises ModelError if something else is there.
-        """
-        folder = Path(folder)
-        if folder.exists() and not _is_replaceable(folder):
-            raise ModelError(
-                f"{folder}: expected a model folder to replace, or nothing, got something else; "
-                "give another name"
-            )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-            new = Path(temporary) / "new"
-            new.mkdir()
-            _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(self.config)})
-            _write_json(new / "vocab.json", self.inventory.to_dict())
-            save_weights(self.network.state_dict(), new, precision=precision)
-            self.network.vectors.save_files(new)
-            if folder.exists():
-                os.replace(folder, Path(temporary) / "old")
-            os.replace(new, folder)
+        """Write the model folder, replacing a model that was there."""
+        save_network(self.network, self.config, Path(folder), precision=precision)
 
     @classmethod
     def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Labeler":
@@ -163,107 +265,49 @@ class Labeler:
         A model trained with fastText vectors looks for their file where its config.json says, and
         warns if it is gone: words that the data of training did not have are then unknown.
         """
-        folder = Path(folder)
-        config = _read_config(folder / "config.json")
-        inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
-        with _NoInitialisation():
-            network = make_network(config, inventory, folder=folder)
-        weights = load_weights(folder)
-        _check(weights, network.state_dict(), folder)
-        network.load_state_dict(weights, assign=True)
-        attach_files(network, config.embeddings)
+        network, config = load_network(Path(folder))
         return cls(network, config, device=device)
 
 
-class _NoInitialisation(TorchFunctionMode):
-    """Leaves new parameters unset: drawing millions of numbers to overwrite them takes seconds."""
-
-    def __torch_function__(
-        self,
-        func: Callable[..., object],
-        types: object,
-        args: tuple[object, ...] = (),
-        kwargs: Mapping[str, object] | None = None,
-    ) -> object:
-        if func in (Tensor.normal_, Tensor.uniform_):
-            return args[0]
-        return func(*args, **(kwargs or {}))
+def sentences_of(text: str | Sequence[str]) -> list[Sentence]:
+    """The sentences of raw text, or the one sentence that comes as words."""
+    if isinstance(text, str):
+        return read_text(text)
+    words = tuple(text)
+    for position, word in enumerate(words):
+        if not isinstance(word, str) or not word:
+            raise TypeError(f"expected words that are strings, got {word!r} as word {position}")
+    return [Sentence(words)]
 
 
-def _with_predicates(item: Indexed, sentence: Sentence, found: Tensor) -> Indexed:
-    positions = tuple(found.nonzero().flatten().tolist())
-    lemmas = tuple(lemma_of(sentence, position) for position in positions)
-    return dataclasses.replace(item, predicates=positions, lemmas=lemmas)
+def _at_positions(text: str | Sequence[str], places: Sequence[int]) -> list[Sentence]:
+    """The sentences of a text with a bare proposition at every place."""
+    sentences = sentences_of(text)
+    missed = set(places)
+    marked: list[Sentence] = []
+    for sentence in sentences:
+        spans = sentence.offsets or tuple((i, i + 1) for i in range(len(sentence.words)))
+        hit = {
+            position: [place for place in places if start <= place < end]
+            for position, (start, end) in enumerate(spans)
+        }
+        missed -= {place for at in hit.values() for place in at}
+        marked.append(sentence.with_propositions(Proposition(p) for p, at in hit.items() if at))
+    if missed:
+        what = "an offset inside a word" if isinstance(text, str) else "the position of a word"
+        raise ValueError(f"expected {what}, got {min(missed)}")
+    return marked
 
 
-def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) -> None:
-    missing = sorted(wanted.keys() - weights.keys())
-    extra = sorted(weights.keys() - wanted.keys())
-    if missing:
-        raise ModelError(f"{folder}: expected tensor {missing[0]} (of {len(missing)} missing)")
-    if extra:
-        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json has no place for")
-    for name, tensor in wanted.items():
-        if weights[name].shape != tensor.shape:
-            raise ModelError(
-                f"{folder}: expected {name} of shape {tuple(tensor.shape)}, "
-                f"got {tuple(weights[name].shape)}"
-            )
-        if weights[name].dtype != tensor.dtype:
-            raise ModelError(
-                f"{folder}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
-            )
+def _with_predicates(item: Indexed, positions: Sequence[int]) -> Indexed:
+    return dataclasses.replace(item, predicates=tuple(positions))
 
 
-def _read_config(file: Path) -> ModelConfig:
-    data = _read_json(file)
-    found = data.pop("format", None)
-    if not isinstance(found, int) or found > FORMAT:
-        raise ModelError(
-            f"{file}: expected a model folder of format {FORMAT} or older, got {found}; "
-            "upgrade capsrl"
-        )
-    try:
-        config = ModelConfig(
-            embeddings=EmbeddingsConfig(**data.pop("embeddings")),
-            encoder=EncoderConfig(**data.pop("encoder")),
-            capsules=CapsulesConfig(**data.pop("capsules")),
-            **data,
-        )
-    except (TypeError, KeyError) as error:
-        raise ModelError(f"{file}: expected the settings of a model, got {error}") from None
-    for part in (config.embeddings, config.encoder, config.capsules):
-        for name, hint in typing.get_type_hints(type(part)).items():
-            value = getattr(part, name)
-            if not _fits(value, hint):
-                raise ModelError(f"{file}: expected {name} to be {hint}, got {value!r}")
-    return config
-
-
-def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type as the config spells it
-    if typing.get_origin(hint) is Literal:
-        return value in typing.get_args(hint)
-    return isinstance(value, float | int if hint is float else hint)
-
-
-def _is_replaceable(folder: Path) -> bool:
-    """Whether replacing a folder loses nothing but a model."""
-    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
-    except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
-    if not isinstance(data, dict):
-        raise ModelError(f"{file}: expected a JSON object, got {type(data).__name__}")
-    return data
-
-
-def _write_json(file: Path, data: dict[str, Any]) -> None:
-    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    # A word may hold a lone surrogate, which UTF-8 cannot; its escape is JSON's own.
-    file.write_bytes(text.encode("utf-8", "backslashreplace"))
+def _of_kinds(item: Indexed, sentence: Sentence, kinds: Collection[Kind] | None) -> Indexed:
+    """Only the predicates of some kinds, by their tags."""
+    if kinds is None:
+        return item
+    tags = sentence.tags
+    if tags is None:
+        raise ValueError("expected tags or a model with a tagger to choose predicates by kind")
+    return _with_predicates(item, [p for p in item.predicates if kind_of(tags[p]) in kinds])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from capsrl.data.frames import Frames
+from capsrl.data.lemmas import Lemmas
 from capsrl.data.vocab import Vocab, character_vocab
 from capsrl.errors import DataError, ModelError
 from capsrl.sentence import Sentence
@@ -33,6 +34,7 @@ class Inventory:
     patterns      how a lemma becomes a sense, `{}` standing for the lemma
     words, characters, tags  what else embeddings and the tagger know
     descriptions  sense -> role -> what the role means, from frame files
+    lemmatiser    for sentences that come without lemmas; English only
     """
 
     roles: Vocab
@@ -45,6 +47,7 @@ class Inventory:
     characters: Vocab
     tags: Vocab
     descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    lemmatiser: Lemmas | None = None
 
     def role_id(self, role: str) -> int:
         """The id of a role; one never seen in training counts as none."""
@@ -68,12 +71,13 @@ class Inventory:
             "sense_counts": list(self.sense_counts),
             "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
             "descriptions": {sense: dict(roles) for sense, roles in self.descriptions.items()},
+            "lemmatiser": None if self.lemmatiser is None else self.lemmatiser.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
         """What `to_dict` gave; raises ModelError naming `source` and what is missing."""
-        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions")
+        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions", "lemmatiser")
         missing = [name for name in names if name not in data]
         if missing:
             raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
@@ -85,6 +89,9 @@ class Inventory:
             sense_counts=tuple(data["sense_counts"]),
             candidates={lemma: tuple(ids) for lemma, ids in data["candidates"].items()},
             descriptions=data["descriptions"],
+            lemmatiser=None
+            if data["lemmatiser"] is None
+            else Lemmas.from_dict(data["lemmatiser"], source=source),
         )
 
 

@@ -11,7 +11,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +23,7 @@ from capsrl.data.batches import Batch, bucket
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import read_frames
 from capsrl.data.inventory import build_inventory
+from capsrl.data.lemmas import learn_lemmas
 from capsrl.errors import ConfigError, DataError
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
@@ -256,9 +257,12 @@ class Training:
         recipe = self.recipe
         _seed(recipe.train.seed)
         frames = read_frames(recipe.data.frames) if recipe.data.frames else None
+        inventory = build_inventory(self._train, frames=frames)
+        if recipe.data.language == "en":  # whose endings the lemmatiser knows
+            inventory = replace(inventory, lemmatiser=learn_lemmas(self._train))
         network = make_network(
             recipe.model,
-            build_inventory(self._train, frames=frames),
+            inventory,
             words=self._count_words(),
         )
         if not self._processes.is_main:  # the same weights, but every process its own dropout

@@ -1,0 +1,152 @@
+"""A network <-> its model folder: config.json, vocab.json, weights, and what sources need.
+
+A folder appears under its name only when it is whole. Reading one trusts nothing: whatever is
+missing, damaged, of the wrong shape or too new is refused by name.
+"""
+
+import dataclasses
+import json
+import os
+import tempfile
+import typing
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
+from capsrl.data.inventory import Inventory
+from capsrl.errors import ModelError
+from capsrl.model.build import attach_files, make_network
+from capsrl.model.network import Network
+from capsrl.model.weights import Precision, load_weights, save_weights
+
+FORMAT = 1  # of the model folder; raised when an older capsrl could not read it
+
+
+def save_network(
+    network: Network, config: ModelConfig, folder: Path, *, precision: Precision = "full"
+) -> None:
+    """Write a model folder; a model that was there is replaced.
+
+    Raises ModelError if something else is there.
+    """
+    if folder.exists() and not _is_replaceable(folder):
+        raise ModelError(
+            f"{folder}: expected a model folder to replace, or nothing, got something else; "
+            "give another name"
+        )
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
+        new = Path(temporary) / "new"
+        new.mkdir()
+        _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(config)})
+        _write_json(new / "vocab.json", network.inventory.to_dict())
+        save_weights(network.state_dict(), new, precision=precision)
+        network.vectors.save_files(new)
+        if folder.exists():
+            os.replace(folder, Path(temporary) / "old")
+        os.replace(new, folder)
+
+
+def load_network(folder: Path) -> tuple[Network, ModelConfig]:
+    """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
+    config = _read_config(folder / "config.json")
+    inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
+    with _NoInitialisation():
+        network = make_network(config, inventory, folder=folder)
+    weights = load_weights(folder)
+    _check(weights, network.state_dict(), folder)
+    network.load_state_dict(weights, assign=True)
+    attach_files(network, config.embeddings)
+    return network, config
+
+
+class _NoInitialisation(TorchFunctionMode):
+    """Leaves new parameters unset: drawing millions of numbers to overwrite them takes seconds."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., object],
+        types: object,
+        args: tuple[object, ...] = (),
+        kwargs: Mapping[str, object] | None = None,
+    ) -> object:
+        if func in (Tensor.normal_, Tensor.uniform_):
+            return args[0]
+        return func(*args, **(kwargs or {}))
+
+
+def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) -> None:
+    missing = sorted(wanted.keys() - weights.keys())
+    extra = sorted(weights.keys() - wanted.keys())
+    if missing:
+        raise ModelError(f"{folder}: expected tensor {missing[0]} (of {len(missing)} missing)")
+    if extra:
+        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json has no place for")
+    for name, tensor in wanted.items():
+        if weights[name].shape != tensor.shape:
+            raise ModelError(
+                f"{folder}: expected {name} of shape {tuple(tensor.shape)}, "
+                f"got {tuple(weights[name].shape)}"
+            )
+        if weights[name].dtype != tensor.dtype:
+            raise ModelError(
+                f"{folder}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
+            )
+
+
+def _read_config(file: Path) -> ModelConfig:
+    data = _read_json(file)
+    found = data.pop("format", None)
+    if not isinstance(found, int) or found > FORMAT:
+        raise ModelError(
+            f"{file}: expected a model folder of format {FORMAT} or older, got {found}; "
+            "upgrade capsrl"
+        )
+    try:
+        config = ModelConfig(
+            embeddings=EmbeddingsConfig(**data.pop("embeddings")),
+            encoder=EncoderConfig(**data.pop("encoder")),
+            capsules=CapsulesConfig(**data.pop("capsules")),
+            **data,
+        )
+    except (TypeError, KeyError) as error:
+        raise ModelError(f"{file}: expected the settings of a model, got {error}") from None
+    for part in (config.embeddings, config.encoder, config.capsules):
+        for name, hint in typing.get_type_hints(type(part)).items():
+            value = getattr(part, name)
+            if not _fits(value, hint):
+                raise ModelError(f"{file}: expected {name} to be {hint}, got {value!r}")
+    return config
+
+
+def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type as the config spells it
+    if typing.get_origin(hint) is Literal:
+        return value in typing.get_args(hint)
+    return isinstance(value, float | int if hint is float else hint)
+
+
+def _is_replaceable(folder: Path) -> bool:
+    """Whether replacing a folder loses nothing but a model."""
+    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+    except ValueError as error:
+        raise ModelError(f"{file}: expected JSON, got {error}") from None
+    if not isinstance(data, dict):
+        raise ModelError(f"{file}: expected a JSON object, got {type(data).__name__}")
+    return data
+
+
+def _write_json(file: Path, data: dict[str, Any]) -> None:
+    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    # A word may hold a lone surrogate, which UTF-8 cannot; its escape is JSON's own.
+    file.write_bytes(text.encode("utf-8", "backslashreplace"))
