@@ -82,6 +82,7 @@ class Sentence:
     id            the name of the sentence in its corpus
     columns       what else the file held, column name -> one string per word, for the way back
     comments      lines that stood above the sentence, for the way back
+    start         where `text` begins in the longer text it was cut out of, see `alone`
     """
 
     words: tuple[str, ...]
@@ -95,6 +96,7 @@ class Sentence:
     id: str | None = None
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     comments: tuple[str, ...] = ()
+    start: int | None = None
 
     def __len__(self) -> int:
         return len(self.words)
@@ -110,6 +112,23 @@ class Sentence:
         if self.offsets is not None:
             ordered = [_with_offsets(proposition, self.offsets) for proposition in ordered]
         return replace(self, propositions=tuple(ordered))
+
+    def alone(self) -> "Sentence":
+        """The same sentence with its own stretch of the text only, where its words stand.
+
+        Offsets count from there, and `start` says where that is: `start + offset` counts into the
+        whole text. Without it, to write the sentences of a long text is to write that text again
+        with each of them. A sentence without text or words is given back as it is.
+        """
+        if self.text is None or not self.offsets:
+            return self
+        first = min(start for start, _ in self.offsets)
+        last = max(end for _, end in self.offsets)
+        offsets = tuple((start - first, end - first) for start, end in self.offsets)
+        shorter = replace(
+            self, text=self.text[first:last], offsets=offsets, start=(self.start or 0) + first
+        )
+        return shorter.with_propositions(self.propositions)
 
     # Short names for functions of layers above, which are only imported when asked for.
 

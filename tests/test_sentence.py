@@ -1,6 +1,7 @@
 """The short ways from a Sentence to other forms, against the functions that do the work."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -27,6 +28,26 @@ def test_with_propositions_orders_and_places_them(sentence):
     signed = sentence.propositions[1]
     assert (signed.start, signed.end) == (5, 11)
     assert signed.arguments[1] == Argument("A1", 3, None, 14, 16)
+
+
+def test_alone_it_has_its_own_stretch_of_the_text_and_says_where_that_was():
+    text = "Go!  Dogs bark. Stop."
+    bare = Sentence(("Dogs", "bark", "."), text=text, offsets=((5, 9), (10, 14), (14, 15)))
+    sentence = bare.with_propositions([Proposition(1, "bark.01", (Argument("A0", 0),))])
+    alone = sentence.alone()
+    assert (alone.text, alone.start) == ("Dogs bark.", 5)
+    assert alone.offsets == ((0, 4), (5, 9), (9, 10))
+    assert alone.propositions == (
+        Proposition(1, "bark.01", (Argument("A0", 0, None, 0, 4),), None, 5, 9),
+    )
+    assert alone.alone() == alone
+    in_part = replace(sentence, text=text[3:], offsets=((2, 6), (7, 11), (11, 12)), start=3)
+    assert in_part.alone() == alone
+
+
+@pytest.mark.parametrize("given", [Sentence(("Go",)), Sentence((), text=" ", offsets=())])
+def test_without_text_or_words_there_is_no_stretch(given):
+    assert given.alone() is given
 
 
 def test_json_holds_all_of_it(sentence):

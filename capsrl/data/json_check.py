@@ -9,13 +9,16 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
 _SENTENCE_KEYS = (
-    "id", "text", "words", "offsets", "lemmas", "tags", "heads", "relations",
+    "id", "text", "start", "words", "offsets", "lemmas", "tags", "heads", "relations",
     "propositions", "columns", "comments",
 )  # fmt: skip
-_PROPOSITION_KEYS = ("predicate", "form", "sense", "probability", "start", "end", "arguments")
+_PROPOSITION_KEYS = (
+    "predicate", "form", "sense", "probability", "start", "end", "arguments", "trace",
+)  # fmt: skip
+_TRACE_KEYS = ("roles", "beliefs")
 _ARGUMENT_KEYS = ("role", "word", "form", "probability", "start", "end")
 
 T = TypeVar("T")
@@ -46,6 +49,7 @@ def sentence_from_dict(data: object, *, where: str = "sentence") -> Sentence:
             for name, column in columns.items()
         },
         comments=_strings(checked.get("comments", []), f"{where}: comments"),
+        start=_integer(checked["start"], f"{where}: start") if "start" in checked else None,
     )
     propositions = _array(checked.get("propositions", []), place)
     return replace(
@@ -62,17 +66,49 @@ def _proposition(data: object, sentence: Sentence, where: str) -> Proposition:
     if sense is not None and not isinstance(sense, str):
         _refuse(f"{where}.sense", "a string or null", sense)
     start, end = _span(checked, sentence, where)
-    arguments = _array(checked.get("arguments", []), f"{where}.arguments")
+    arguments = tuple(
+        _argument(each, sentence, f"{where}.arguments[{k}]")
+        for k, each in enumerate(_array(checked.get("arguments", []), f"{where}.arguments"))
+    )
+    trace = None
+    if "trace" in checked:
+        trace = _trace(checked["trace"], arguments, len(sentence), f"{where}.trace")
     return Proposition(
         _word(checked, "predicate", sentence, where),
         sense,
-        tuple(
-            _argument(each, sentence, f"{where}.arguments[{k}]") for k, each in enumerate(arguments)
-        ),
+        arguments,
         _probability(checked, where),
         start,
         end,
+        trace,
     )
+
+
+def _trace(data: object, arguments: tuple[Argument, ...], n: int, where: str) -> Trace:
+    import numpy as np  # the only thing here that needs it
+
+    checked = _object(data, _TRACE_KEYS, _TRACE_KEYS, where)
+    roles = _strings(checked["roles"], f"{where}.roles")
+    for role in ("_", *(argument.role for argument in arguments)):
+        if role not in roles:
+            raise DataError(f"{where}.roles: expected {role!r} among them, got {list(roles)}")
+    if roles[0] != "_":
+        _refuse(f"{where}.roles[0]", "'_', which is no role", roles[0])
+    steps = _array(checked["beliefs"], f"{where}.beliefs")
+    if not steps:
+        raise DataError(f"{where}.beliefs: expected one array per iteration, got an empty one")
+    for i, step in enumerate(steps):
+        place = f"{where}.beliefs[{i}]"
+        if len(_array(step, place)) != n:
+            raise DataError(f"{place}: expected {n} entries, one per word, got {len(step)}")
+        for k, probs in enumerate(step):
+            if len(_array(probs, f"{place}[{k}]")) != len(roles):
+                raise DataError(
+                    f"{place}[{k}]: expected {len(roles)} entries, one per role, got {len(probs)}"
+                )
+            for prob in probs:
+                _check_probability(prob, f"{place}[{k}]")
+    return Trace(roles, np.array(steps, dtype=np.float32).reshape(len(steps), n, len(roles)))
 
 
 def _argument(data: object, sentence: Sentence, where: str) -> Argument:
@@ -117,9 +153,12 @@ def _range(start: object, end: object, text: str | None, where: str) -> tuple[in
 def _probability(data: Mapping[str, Any], where: str) -> float | None:
     if "probability" not in data:
         return None
-    value = data["probability"]
+    return _check_probability(data["probability"], f"{where}.probability")
+
+
+def _check_probability(value: object, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        _refuse(f"{where}.probability", "a number from 0 to 1", value)
+        _refuse(where, "a number from 0 to 1", value)
     return float(value)
 
 

@@ -1,7 +1,8 @@
 """Sentence <-> JSON: one object per line in files, the same object in the library and the service.
 
 `schema.json` beside this file (`json_schema()`) says what an object holds. It is the one format
-that keeps everything a Sentence holds, probabilities and offsets included.
+that keeps everything a Sentence holds, probabilities and offsets included; of traces it keeps what
+was believed (`_trace_to_dict`), not the capsules.
 """
 
 import json
@@ -12,7 +13,7 @@ from typing import Any, NoReturn
 
 from capsrl.data.json_check import sentence_from_dict, shown
 from capsrl.errors import DataError
-from capsrl.sentence import Proposition, Sentence
+from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
 __all__ = [
     "format_jsonl",
@@ -22,6 +23,7 @@ __all__ = [
     "sentence_to_dict",
 ]
 
+_DIGITS = 6  # of the probabilities in traces: there are many, and float32 knows no more
 # Half a surrogate pair is no UTF-8; the others are line ends to some programs.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -64,6 +66,7 @@ def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
     result: dict[str, Any] = {
         "id": sentence.id,
         "text": sentence.text,
+        "start": sentence.start,
         "words": list(words),
         "offsets": None if sentence.offsets is None else [list(pair) for pair in sentence.offsets],
         "lemmas": _list(sentence.lemmas),
@@ -86,6 +89,7 @@ def _parse(line: str, where: str) -> object:
 
 
 def _proposition_to_dict(proposition: Proposition, words: tuple[str, ...]) -> dict[str, Any]:
+    trace = proposition.trace
     result: dict[str, Any] = {
         "predicate": proposition.predicate,
         "form": words[proposition.predicate],
@@ -106,9 +110,31 @@ def _proposition_to_dict(proposition: Proposition, words: tuple[str, ...]) -> di
             )
             for argument in proposition.arguments
         ],
+        "trace": trace and _trace_to_dict(trace, proposition.arguments),
     }
     # A sense that is not known is said to be so: it is what most readers look at first.
     return _known(result) | ({"sense": None} if proposition.sense is None else {})
+
+
+def _trace_to_dict(trace: Trace, arguments: Iterable[Argument]) -> dict[str, Any]:
+    """The beliefs about the roles that any word had at any time; most roles never matter.
+
+    The others' share is left out too, so the probabilities of a word may sum to less than 1.
+    """
+    had = {argument.role for argument in arguments}
+    best = set(trace.beliefs.argmax(-1).flatten().tolist())
+    kept = [
+        number
+        for number, role in enumerate(trace.roles)
+        if number == 0 or number in best or role in had
+    ]
+    return {
+        "roles": [trace.roles[number] for number in kept],
+        "beliefs": [
+            [[round(prob, _DIGITS) for prob in word] for word in step]
+            for step in trace.beliefs[:, :, kept].tolist()
+        ],
+    }
 
 
 def _list(values: Iterable[object] | None) -> list[object] | None:

@@ -62,22 +62,24 @@ def split_text(text: str) -> Iterator[Sentence]:
 
 
 def iter_paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Yield (number of the first line, text) of each paragraph of a file, holding one at a time.
+    """Yield (start, text) of each paragraph of a file, holding one at a time.
 
     Paragraphs are parted by blank lines, so no sentence is cut: splitting each gives the
     sentences of the whole. Lines come without their ends, as `files.read_lines` gives them, and
-    are joined by a newline.
+    are joined by a newline. `start` is where the paragraph begins in all the lines so joined.
     """
     paragraph: list[str] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
+    start = end = 0
+    for line in lines:
         if _stretches().search(line):
+            start = start if paragraph else end
             paragraph.append(line)
         elif paragraph:
-            yield number - len(paragraph), "\n".join(paragraph)
+            yield start, "\n".join(paragraph)
             paragraph = []
+        end += len(line) + 1
     if paragraph:
-        yield number + 1 - len(paragraph), "\n".join(paragraph)
+        yield start, "\n".join(paragraph)
 
 
 def _blocks(text: str) -> Iterator[Span]:

@@ -4,6 +4,7 @@ import math
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,13 +19,15 @@ from capsrl.data.jsonl import (
     sentence_to_dict,
 )
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from capsrl.show import movements
 
 VALIDATOR = Draft202012Validator(json_schema())
 
 DOGS = {
     "id": "s1",
     "text": "Dogs bark.",
+    "start": 12,
     "words": ["Dogs", "bark", "."],
     "offsets": [[0, 4], [5, 9], [9, 10]],
     "lemmas": ["dog", "bark", "."],
@@ -49,14 +52,32 @@ DOGS = {
                     "end": 4,
                 }
             ],
+            "trace": {
+                "roles": ["_", "A0"],
+                "beliefs": [
+                    [[0.5, 0.25], [1.0, 0.0], [0.25, 0.5]],
+                    [[0.5, 0.5], [1.0, 0.0], [0.75, 0.125]],
+                ],
+            },
         }
     ],
     "columns": {"MISC": ["_", "SpaceAfter=No", "_"]},
     "comments": ["# note"],
 }
+# Of its four roles two were never the most probable one of any word.
+TRACE = Trace(
+    ("_", "A1", "A0", "A2"),
+    np.array(
+        [
+            [[0.5, 0.125, 0.25, 0.125], [1, 0, 0, 0], [0.25, 0.25, 0.5, 0]],
+            [[0.5, 0, 0.5, 0], [1, 0, 0, 0], [0.75, 0.125, 0.125, 0]],
+        ],
+        dtype=np.float32,
+    ),
+)
 SENTENCE = Sentence(
     ("Dogs", "bark", "."),
-    (Proposition(1, "bark.01", (Argument("A0", 0, 0.5, 0, 4),), 0.75, 5, 9),),
+    (Proposition(1, "bark.01", (Argument("A0", 0, 0.5, 0, 4),), 0.75, 5, 9, TRACE),),
     lemmas=("dog", "bark", "."),
     tags=("NNS", "VBP", "."),
     heads=(1, None, 1),
@@ -66,6 +87,7 @@ SENTENCE = Sentence(
     id="s1",
     columns={"MISC": ("_", "SpaceAfter=No", "_")},
     comments=("# note",),
+    start=12,
 )
 
 
@@ -77,6 +99,25 @@ def test_worked_example():
     assert sentence_to_dict(SENTENCE) == DOGS
     assert sentence_from_dict(DOGS) == SENTENCE
     VALIDATOR.validate(DOGS)
+
+
+def test_traces_come_back_without_the_roles_nobody_had():
+    (proposition,) = sentence_from_dict(DOGS).propositions
+    assert proposition.trace is not None
+    assert proposition.trace.roles == ("_", "A0")
+    assert proposition.trace.beliefs.tolist() == TRACE.beliefs[:, :, [0, 2]].tolist()
+    assert proposition.trace.beliefs.dtype == np.float32
+    assert movements(proposition) == movements(SENTENCE.propositions[0])
+    assert [(m.word, m.role, m.kept) for m in movements(proposition)] == [
+        (0, "A0", True),
+        (2, "A0", False),
+    ]
+
+
+def test_the_probabilities_of_a_trace_have_six_digits():
+    trace = Trace(("_", "A0"), np.array([[[1 / 3, 2 / 3]]], dtype=np.float32))
+    data = sentence_to_dict(Sentence(("Go",), (Proposition(0, "go.01", trace=trace),)))
+    assert data["propositions"][0]["trace"]["beliefs"] == [[[0.333333, 0.666667]]]
 
 
 def test_words_are_enough():
@@ -143,6 +184,7 @@ def test_the_line_is_named():
 
 PROPOSITION = ("propositions", 0)
 ARGUMENT = ("propositions", 0, "arguments", 0)
+TRACED = ("propositions", 0, "trace")
 
 
 @pytest.mark.parametrize(
@@ -188,6 +230,22 @@ ARGUMENT = ("propositions", 0, "arguments", 0)
             "x",
             r"x: propositions\[0\]: expected the keys predicate, .*'frame'",
         ),
+        (("start",), -1, r"x: start: expected an integer from 0, got -1"),
+        ((*TRACED, "roles"), ["_"], r"\.trace.roles: expected 'A0' among them, got \['_'\]"),
+        ((*TRACED, "roles"), [], r"\[0\].trace.roles: expected '_' among them, got \[\]"),
+        (
+            (*TRACED, "roles"),
+            ["A0", "_"],
+            r"trace.roles\[0\]: expected '_', which is no role, got 'A0'",
+        ),
+        ((*TRACED, "beliefs"), [], r"trace.beliefs: expected one array per iteration, got an"),
+        ((*TRACED, "beliefs", 1), [], r"trace.beliefs\[1\]: expected 3 entries, .*, got 0"),
+        (
+            (*TRACED, "beliefs", 1, 2),
+            [0.5],
+            r"trace.beliefs\[1\]\[2\]: expected 2 entries, one per role, got 1",
+        ),
+        ((*TRACED, "beliefs", 0, 1, 0), 2, r"beliefs\[0\]\[1\]: expected .* 0 to 1, got 2"),
         ((*ARGUMENT, "role"), None, r"x: propositions\[0\].arguments\[0\].role: .* got null"),
         ((*ARGUMENT, "word"), "0", r"\.arguments\[0\].word: expected an integer from 0, got '0'"),
         ((*ARGUMENT, "form"), "a" * 99, r"\.form: expected 'Dogs', word 0, got 'a{56}\.\.\.$"),
@@ -287,7 +345,7 @@ def test_every_field_is_documented():
     text = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
     schema = json_schema()
     kinds = {"sentence": schema} | schema["$defs"]
-    for kind in ("sentence", "proposition", "argument"):
+    for kind in ("sentence", "proposition", "argument", "trace"):
         _, _, table = text.partition(f"\n| {kind} | | |\n")
         rows = table.split("\n\n")[0].split("\n")[1:]
         names = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
@@ -343,6 +401,7 @@ def sentences(draw):
         id=draw(st.none() | STRING),
         columns=draw(st.dictionaries(STRING, columns, max_size=2)),
         comments=tuple(draw(st.lists(STRING, max_size=2))),
+        start=draw(st.none() | st.integers(0, 10**9)),
     )
 
 

@@ -244,17 +244,19 @@ def test_a_sentence_alone_is_split_as_in_its_text(parts):
         assert alone.words == sentence.words
 
 
-def test_paragraphs_come_with_their_first_line_and_lose_no_sentence():
+def test_paragraphs_come_with_their_place_and_lose_no_sentence():
     text = "One.\nTwo.\n\n \nThree\n\n\nFour.\nFive."
     paragraphs = list(iter_paragraphs(text.split("\n")))
-    assert paragraphs == [(1, "One.\nTwo."), (5, "Three"), (8, "Four.\nFive.")]
+    assert paragraphs == [(0, "One.\nTwo."), (13, "Three"), (21, "Four.\nFive.")]
+    assert all(text[start:].startswith(part) for start, part in paragraphs)
     assert [s for _, part in paragraphs for s in sentences(part)] == sentences(text)
 
 
 @given(MARKED.map(lambda text: re.sub("[\r\u2028]", " ", text)))
 def test_splitting_by_paragraphs_gives_the_sentences_of_the_whole(text):
-    parts = iter_paragraphs(text.split("\n"))
+    parts = list(iter_paragraphs(text.split("\n")))
     assert [s for _, part in parts for s in sentences(part)] == sentences(text)
+    assert all(text[start:].startswith(part) for start, part in parts)
 
 
 def test_paragraphs_are_yielded_before_the_file_ends():
@@ -262,4 +264,4 @@ def test_paragraphs_are_yielded_before_the_file_ends():
         yield from ["One.", ""]
         raise AssertionError("read too far")
 
-    assert next(iter_paragraphs(lines())) == (1, "One.")
+    assert next(iter_paragraphs(lines())) == (0, "One.")
