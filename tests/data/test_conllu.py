@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from capsrl.data.conllu import find_offsets, read_conllu
@@ -53,6 +53,13 @@ def read(text, source="x.conllu"):
 
 def written(sentences):
     return HEADER + "".join(map(format_conllup, sentences))
+
+
+def roles(sentence):
+    return [
+        (each.predicate, each.sense, [(argument.role, argument.word) for argument in each.arguments])
+        for each in sentence.propositions
+    ]
 
 
 def test_a_sentence_with_every_kind_of_row():
@@ -335,6 +342,7 @@ def test_a_sentence_from_elsewhere_keeps_its_fields(sentence, tagged):
     st.integers(0, 3),
     st.binary(max_size=3) | st.sampled_from([b"\t", b"\n", b"#", b"-", b".", b"0", b"1", b"\r"]),
 )
+@example(828, 1, b"\r")
 def test_damage_is_refused_or_read(tmp_path_factory, place, n_deleted, inserted):
     content = written(
         sentence.with_propositions([Proposition(1, "x.01", (Argument("A0", 0),))])
@@ -350,4 +358,6 @@ def test_damage_is_refused_or_read(tmp_path_factory, place, n_deleted, inserted)
         assert str(error).startswith(("damaged:", str(path), "sentence "))
     else:
         assert [each.words for each in again] == [each.words for each in found]
-        assert [each.propositions for each in again] == [each.propositions for each in found]
+        # Offsets may be found only the second time: a carriage return in the text is written as
+        # a space, which the words may be waiting for.
+        assert [roles(each) for each in again] == [roles(each) for each in found]
