@@ -3,7 +3,7 @@
 Tables are in `capsrl.show.table`, which is the only part that needs Rich.
 """
 
-from capsrl.show.arcs import svg
+from capsrl.show.arcs import svg, svg_sheet
 from capsrl.show.displacy import to_displacy
 from capsrl.show.page import html, html_fragment, html_parts
 from capsrl.show.text import Descriptions
@@ -17,5 +17,6 @@ __all__ = [
     "html_parts",
     "movements",
     "svg",
+    "svg_sheet",
     "to_displacy",
 ]

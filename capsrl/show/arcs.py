@@ -4,7 +4,7 @@ The drawing stands alone (no script, no font, no link) and is well-formed XML wh
 Its colours are plain attributes, which every viewer knows; a style adds those for dark screens.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,9 +65,34 @@ def svg(
     max_width  where lines are wrapped, in pixels
     theme      auto: light, or dark where the viewer asks for that
     """
+    palette = DARK if theme == "dark" else LIGHT
+    return _frame([_draw(sentence, propositions, max_width, palette)], palette, theme)
+
+
+def svg_sheet(
+    sentences: Iterable[Sentence], *, max_width: float = MAX_WIDTH, theme: Theme = "auto"
+) -> str:
+    """Draw several sentences one below the other; of one sentence, the same as `svg`."""
+    palette = DARK if theme == "dark" else LIGHT
+    drawings = [_draw(sentence, None, max_width, palette) for sentence in sentences]
+    return _frame(drawings, palette, theme)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    content: str
+    width: float
+    height: float
+
+
+def _draw(
+    sentence: Sentence,
+    propositions: Sequence[Proposition] | None,
+    max_width: float,
+    palette: Palette,
+) -> _Drawing:
     chosen = sentence.propositions if propositions is None else tuple(propositions)
     layout = make_layout(sentence, chosen, max_width=max_width)
-    palette = DARK if theme == "dark" else LIGHT
     numbers_of: dict[int, list[int]] = {}  # of propositions, by predicate; a word may have two
     for number, proposition in enumerate(chosen):
         numbers_of.setdefault(proposition.predicate, []).append(number)
@@ -91,7 +116,7 @@ def svg(
         _group(parts, number % len(palette.hues), palette) for number, parts in enumerate(groups)
     )
     height = max(y - _BREAK, _MARGIN) + _MARGIN
-    return _frame(content, layout.width + 2 * _MARGIN, height, palette, theme)
+    return _Drawing(content, layout.width + 2 * _MARGIN, height)
 
 
 def style() -> str:
@@ -104,14 +129,21 @@ def style() -> str:
     )
 
 
-def _frame(content: str, width: float, height: float, palette: Palette, theme: Theme) -> str:
+def _frame(drawings: Sequence[_Drawing], palette: Palette, theme: Theme) -> str:
+    """One picture of drawings; a proposition under the mouse stands out within its own."""
+    width = max((drawing.width for drawing in drawings), default=0.0)
+    height, groups = 0.0, []
+    for drawing in drawings:
+        place = f"translate({_MARGIN:g} {height:g})"
+        groups.append(f'<g class="capsrl-svg" transform="{place}">{drawing.content}</g>')
+        height += drawing.height
     size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
     rules = f"<style>{style()}</style>" if theme == "auto" else ""
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="capsrl-svg" {size} '
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} '
         f'font-family="{FONT}" font-size="{WORD_SIZE:g}" text-anchor="middle">{rules}'
         f'<rect class="capsrl-paper" width="100%" height="100%" fill="{palette.paper}"/>'
-        f'<g transform="translate({_MARGIN:g} 0)">{content}</g></svg>'
+        f"{''.join(groups)}</svg>"
     )
 
 

@@ -46,7 +46,7 @@ def make_rows(
             visible(part.role),
             visible(sentence.words[part.word]),
             show_probability(part.probability),
-            show_offsets(part),
+            show_offsets(part, sentence),
             visible(describe(part.role, proposition.sense, descriptions)),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))

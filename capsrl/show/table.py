@@ -1,7 +1,7 @@
 """Sentences in, tables for the terminal out: one block per proposition."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 from typing import TextIO
 
@@ -47,15 +47,23 @@ def render_table(
     descriptions  what the roles of each sense mean
     trace         show how the probability of each role moved, where propositions have traces
     """
-    lines: list[_Wrapped] = []
+    return Group(*table_parts(sentences, descriptions=descriptions, trace=trace))
+
+
+def table_parts(
+    sentences: Iterable[Sentence],
+    *,
+    descriptions: Descriptions | None = None,
+    trace: bool = False,
+) -> Iterator[RenderableType]:
+    """Yield `render_table` by sentences, to be printed one after the other."""
     traced = False
-    for sentence in sentences:
-        lines += [_Wrapped(Text())] if lines else []
-        lines += _sentence(sentence, descriptions, trace=trace)
+    for number, sentence in enumerate(sentences):
+        lines = _sentence(sentence, descriptions, trace=trace)
+        yield Group(*([_Wrapped(Text())] if number else []), *lines)
         traced |= any(proposition.trace is not None for proposition in sentence.propositions)
     if trace and traced:
-        lines += [_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim"))]
-    return Group(*lines)
+        yield Group(_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim")))
 
 
 class _Wrapped:
@@ -74,8 +82,8 @@ class _Wrapped:
 def _sentence(
     sentence: Sentence, descriptions: Descriptions | None, *, trace: bool
 ) -> list[_Wrapped]:
-    text = " ".join(sentence.words) if sentence.text is None else " ".join(sentence.text.split())
-    lines = [_Wrapped(Text(visible(text)))]
+    text = sentence.alone().text or " ".join(sentence.words)
+    lines = [_Wrapped(Text(visible(" ".join(text.split()))))]
     for proposition in sentence.propositions:
         traced = trace and proposition.trace is not None
         rows = make_rows(sentence, proposition, descriptions=descriptions, trace=traced)
@@ -89,7 +97,7 @@ def _heading(sentence: Sentence, proposition: Proposition) -> Text:
         (visible(sentence.words[proposition.predicate]), "bold"),
         (visible(proposition.sense or "?"), "bold cyan"),
         (show_probability(proposition.probability), ""),
-        (show_offsets(proposition), "dim"),
+        (show_offsets(proposition, sentence), "dim"),
     ]
     return Text("  ").join(Text(*part) for part in parts if part[0])
 

@@ -66,9 +66,12 @@ def describe(role: str, sense: str | None, descriptions: Descriptions | None) ->
     return roles.get(role) or roles.get(re.sub("^[CR]-", "", role), "")
 
 
-def show_offsets(part: Argument | Proposition) -> str:
-    """Where a word stands in the text, `16-24`, or nothing when it is not known."""
-    return "" if part.start is None or part.end is None else f"{part.start}-{part.end}"
+def show_offsets(part: Argument | Proposition, sentence: Sentence) -> str:
+    """Where a word stands in the whole text, `16-24`, or nothing when it is not known."""
+    if part.start is None or part.end is None:
+        return ""
+    before = sentence.start or 0
+    return f"{before + part.start}-{before + part.end}"
 
 
 def check_positions(sentence: Sentence, propositions: Iterable[Proposition]) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from show_sentences import contract, long_sentence
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show import svg
+from capsrl.show import svg, svg_sheet
 from capsrl.show.arcs import DARK, LIGHT
 from capsrl.show.text import visible
 
@@ -40,6 +40,24 @@ def test_worked_example():
     (words,) = root.findall(f".//{SVG}g[@class='capsrl-ink']")
     assert texts(words) == ["Hiti", "the", "contract", "yesterday", "and", "."]
     assert [path.get("stroke-opacity") for path in left.iter(f"{SVG}path")] == ["0.88", None]
+
+
+def test_a_sheet_shows_sentences_one_below_the_other():
+    alone = ET.fromstring(svg(contract())), ET.fromstring(svg(long_sentence()))
+    sheet = ET.fromstring(svg_sheet([contract(), long_sentence()]))
+    assert texts(sheet) == texts(alone[0]) + texts(alone[1])
+    assert sheet.get("width") == alone[1].get("width")
+    heights = [float(root.get("height")) for root in (*alone, sheet)]
+    assert heights[2] == pytest.approx(heights[0] + heights[1], abs=1)
+    first, second = sheet.findall(f"{SVG}g")
+    assert first.get("transform") == "translate(14 0)"
+    x, y = second.get("transform").removeprefix("translate(").removesuffix(")").split()
+    assert (x, float(y)) == ("14", pytest.approx(heights[0], abs=1))
+
+
+def test_a_sheet_of_one_is_its_drawing_and_of_none_empty():
+    assert svg_sheet([contract()]) == svg(contract())
+    assert texts(ET.fromstring(svg_sheet([]))) == []
 
 
 def test_some_propositions_alone():

@@ -30,6 +30,21 @@ def test_worked_example():
     )
 
 
+def test_of_a_longer_text_each_sentence_shows_its_own_part_and_where_that_is():
+    text = "Look!\nDogs   bark."
+    look = Sentence(("Look", "!"), text=text, offsets=((0, 4), (4, 5)))
+    bark = Sentence(("Dogs", "bark", "."), text=text, offsets=((6, 10), (13, 17), (17, 18)))
+    both = (
+        look.with_propositions([Proposition(0, "look.01")]),
+        bark.with_propositions([Proposition(1, "bark.01", (Argument("A0", 0),))]),
+    )
+    expected = (
+        "Look!\n  Look  look.01  0-4\n\nDogs bark.\n  bark  bark.01  13-17\n    A0  Dogs  6-10\n"
+    )
+    assert printed(*both) == expected
+    assert printed(*(sentence.alone() for sentence in both)) == expected
+
+
 def test_trace():
     assert printed(contract(traced=True), trace=True) == (
         "Hiti signed the contract yesterday and left.\n"
