@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import capsrl
 from capsrl.cli.predict import (
     Device,
     Iterations,
@@ -34,14 +35,13 @@ def evaluate_command(
     The same as `capsrl predict` followed by `capsrl score`.
     """
     from capsrl.data.formats import read_sentences
-    from capsrl.labeler import Labeler
     from capsrl.score import score
     from capsrl.score.significance import bootstrap_intervals
     from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     sentences = read_sentences(file, format)
-    labeler = Labeler.load(model, device=find_device(device))
+    labeler = capsrl.load(model, device=str(find_device(device)))
     gold, blind = itertools.tee(sentences)
     labelled = labeler.label_sentences(blind, predicates=source, iterations=iterations)
     scores = score(gold, labelled)
@@ -52,7 +52,7 @@ def evaluate_command(
         from capsrl.score.report import scores_to_dict
 
         report = {
-            "model": str(model),
+            "model": model,
             "gold": file,
             "predicates": predicates,
             "iterations": iterations,
@@ -66,4 +66,4 @@ def evaluate_command(
     else:
         from capsrl.cli.score_tables import print_scores
 
-        print_scores([file, str(model)], [scores], intervals, None)
+        print_scores([file, model], [scores], intervals, None)

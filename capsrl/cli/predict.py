@@ -1,17 +1,19 @@
 """`capsrl predict MODEL FILE`: label the sentences of a file."""
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+import capsrl
 from capsrl.errors import ConfigError
 
 if TYPE_CHECKING:
     from capsrl.labeler import PredicateSource
 
-Model = Annotated[Path, typer.Argument(help="Folder of a model, such as RUN/model.")]
+Model = Annotated[
+    str, typer.Argument(help="A model that ships (en), or the folder of one, such as RUN/model.")
+]
 Predicates = Annotated[
     str,
     typer.Option(help="given: those the file marks. predicted: the model finds them."),
@@ -48,14 +50,13 @@ def predict_command(
     than the memory.
     """
     from capsrl.data.formats import WRITABLE, input_format, read_sentences, write_sentences
-    from capsrl.labeler import Labeler
     from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     read_as = input_format(file, from_format)
     if to_format is None and out == "-":
         to_format = read_as if read_as in WRITABLE else "conllup"
-    labeler = Labeler.load(model, device=find_device(device))
+    labeler = capsrl.load(model, device=str(find_device(device)))
     labelled = labeler.label_sentences(
         read_sentences(file, read_as), predicates=source, iterations=iterations
     )
