@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # torch takes a second to import, and reading or scoring file
     from capsrl.labeler import Labeler
 
 __version__ = "0.1.0"
+_MODELS = Path(__file__).parent / "models"
 
 __all__ = [
     "Argument",
@@ -32,10 +33,19 @@ __all__ = [
 
 
 def load(model: str | Path = "en", *, device: str = "cpu") -> "Labeler":
-    """The labeler of a model: the name of one that ships with capsrl, or a model folder."""
+    """The labeler of a model: the name of one that ships with capsrl, or a model folder.
+
+    Raises ModelError for what is neither, ConfigError when torch is not installed.
+    """
     try:
         from capsrl.labeler import Labeler
     except ModuleNotFoundError as error:
         raise ConfigError(f"labelling needs {error.name}: pip install 'capsrl[model]'") from None
-    shipped = Path(__file__).parent / "models" / str(model)
-    return Labeler.load(shipped if shipped.is_dir() else model, device=device)
+    shipped = {file.parent.name: file.parent for file in _MODELS.glob("*/config.json")}
+    folder = shipped.get(str(model), Path(model))
+    if not folder.is_dir():
+        raise ModelError(
+            f"{model}: expected a model folder, or the name of a model that ships with capsrl "
+            f"({', '.join(sorted(shipped))}), got neither"
+        )
+    return Labeler.load(folder, device=device)

@@ -6,6 +6,7 @@ import typer
 
 from capsrl.cli.convert import convert_command
 from capsrl.cli.evaluate import evaluate_command
+from capsrl.cli.label import label_command
 from capsrl.cli.predict import predict_command
 from capsrl.cli.score import score_command
 from capsrl.cli.stats import stats_command
@@ -20,6 +21,7 @@ app = typer.Typer(
 )
 app.command("convert")(convert_command)
 app.command("evaluate")(evaluate_command)
+app.command("label")(label_command)
 app.command("predict")(predict_command)
 app.command("score")(score_command)
 app.command("stats")(stats_command)

@@ -12,11 +12,13 @@ _EVERY = 2000  # lines between two looks at the clock: the bar costs next to not
 
 
 @contextlib.contextmanager
-def watched_lines(path: str | Path) -> Iterator[Iterator[str]]:
+def watched_lines(path: str | Path, *, every: int = _EVERY) -> Iterator[Iterator[str]]:
     """Lines of a file, and a bar on stderr that vanishes at the end, if stderr is a terminal.
 
     The bar knows how much is left of a plain file; of a compressed one or of standard input it
     can only show that work goes on.
+
+    every  lines between two looks at the clock; fewer where there is much work on each
     """
     if not sys.stderr.isatty():
         yield read_lines(path)
@@ -39,7 +41,7 @@ def watched_lines(path: str | Path) -> Iterator[Iterator[str]]:
             n_bytes = number = 0
             for number, line in enumerate(read_lines(path), start=1):
                 n_bytes += len(line.encode()) + 1
-                if number % _EVERY == 0:
+                if number % every == 0:
                     progress.update(task, completed=n_bytes, lines=number)
                 yield line
             progress.update(task, completed=n_bytes, lines=number)

@@ -9,7 +9,7 @@ English only, by its suffixes. A word in another language comes back in lower ca
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from capsrl.sentence import Sentence
 
 KINDS = ("", "verb", "noun", "adjective")  # "" stands for no tag
 
+_NAMES = ("NNP", "NNPS", "PROPN")
 _VOWELS = "aeiou"
 # How stems end that lost an e, and which of them did not.
 _LOST_E = tuple("at iz is uc ag ur iv v c u dg rg ng ns ib id ud as us ut ir rs ps".split())
@@ -68,6 +69,22 @@ class Lemmas:
         """The lemma of a predicate; its tag (Penn or universal) helps if it is known."""
         form, kind = word.lower(), kind_of(tag)
         return self.exceptions.get(kind, {}).get(form) or _by_rule(form, kind, self.known)
+
+    def fill(self, sentence: Sentence) -> Sentence:
+        """The sentence with a lemma for every word, if it has tags and no lemmas.
+
+        The rules are for what can be a predicate: verbs, nouns and adjectives. Names stay as they
+        are, and all other words are their own lemmas in lower case.
+        """
+        if sentence.lemmas is not None or sentence.tags is None:
+            return sentence
+        lemmas = tuple(map(self._lemma, sentence.words, sentence.tags))
+        return replace(sentence, lemmas=lemmas)
+
+    def _lemma(self, word: str, tag: str) -> str:
+        if tag in _NAMES:
+            return word
+        return self.find(word, tag) if kind_of(tag) else word.lower()
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, the inverse of `from_dict`."""
