@@ -1,0 +1,57 @@
+"""`capsrl convert ewt|up ... OUT`: folders as they are published -> one file per split in OUT."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from capsrl.errors import ConfigError
+from capsrl.sentence import Sentence
+
+# Each corpus, and the options that name its folders.
+CORPORA = {"ewt": ("ud", "propbank"), "up": ("ud", "up")}
+SUFFIX = ".conll09.xz"
+
+
+def convert_corpus(
+    corpus: str, out: str, folders: Mapping[str, str | None], *, suffix: str
+) -> None:
+    """Make a corpus of CORPORA and say on stderr how large it is and what was left out.
+
+    folders  the option's name, without dashes -> the folder that the user gave
+    """
+    from capsrl.data.convert import SPLITS, write_split
+    from capsrl.data.convert.ewt import read_ewt
+    from capsrl.data.convert.up import find_splits, read_up
+    from capsrl.data.formats import output_format
+
+    ud, annotation = _needed(corpus, folders)
+    output_format(f"train{suffix}")  # before anything is read
+    left_out: Counter[str] = Counter()
+    splits: list[tuple[str, Iterable[Sentence]]]
+    if corpus == "ewt":
+        splits = [(split, read_ewt(ud, annotation, split, left_out=left_out)) for split in SPLITS]
+    else:
+        found = find_splits(ud, annotation)
+        splits = [(split.name, read_up(split, left_out=left_out)) for split in found]
+    for name, sentences in splits:
+        path = Path(out, f"{name}{suffix}")
+        size = write_split(sentences, path)
+        sys.stderr.write(
+            f"{path}: {size.sentences:,} sentences, {size.propositions:,} propositions, "
+            f"{size.arguments:,} arguments\n"
+        )
+    for reason, n in left_out.items():
+        sys.stderr.write(f"left out: {n:,} {reason}\n")
+
+
+def _needed(corpus: str, folders: Mapping[str, str | None]) -> list[str]:
+    options = CORPORA[corpus]
+    got = {option: folder for option, folder in folders.items() if folder is not None}
+    if got.keys() != set(options):
+        raise ConfigError(
+            f"{corpus}: expected {' '.join(f'--{option} FOLDER' for option in options)}, got "
+            f"{' '.join(f'--{option} {folder}' for option, folder in got.items()) or 'neither'}; "
+            "to read a file of this name, name its format: --from FORMAT"
+        )
+    return [got[option] for option in options]

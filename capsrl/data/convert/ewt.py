@@ -1,0 +1,229 @@
+"""UD_English-EWT and propbank-release -> the English Web Treebank with propositions.
+
+Words, lemmas, tags and trees are those of the UD release; predicates, senses and roles those that
+PropBank's annotators gave to the original treebank. The two are put together by tags, since
+PropBank publishes no words, and each span becomes the word that heads it in the tree of UD.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import takewhile
+from pathlib import Path
+
+from capsrl.data.conllu import read_conllu
+from capsrl.data.convert import find_file, without_auxiliaries
+from capsrl.data.convert.align import align_tags
+from capsrl.data.convert.gold_skel import Skeleton, SkeletonProposition, read_gold_skel
+from capsrl.data.files import read_lines
+from capsrl.errors import DataError
+from capsrl.sentence import Argument, Proposition, Sentence
+
+_SKELETONS = "data/google/ewt"
+_NEW_DOCUMENT = "# newdoc id = "
+
+Place = tuple[int, int]  # a sentence of a document, and a word of that sentence
+
+
+def read_ewt(
+    ud: str | Path, propbank: str | Path, split: str, *, left_out: Counter[str]
+) -> Iterator[Sentence]:
+    """Yield the sentences of a split (train, dev, test), one document at a time.
+
+    ud        a release of UD_English-EWT: en_ewt-ud-train.conllu and so on
+    propbank  a checkout of propbank-release, which has data/google/ewt
+    left_out  is told what was left out: documents that PropBank lacks, auxiliaries (be.03,
+              have.01, do.01), and what the corrections in UD made impossible to place
+    A span whose words have several heads outside it is given to the head nearest to the root, of
+    equals to the first.
+    Raises DataError at once for a folder that lacks what it should have, and while reading, naming
+    file and line.
+    """
+    words = find_file(ud, f"en_ewt-ud-{split}.conllu", holds="a release of UD_English-EWT")
+    return _read(words, find_skeletons(propbank), left_out)
+
+
+def find_skeletons(propbank: str | Path) -> dict[str, Path]:
+    """The skeletons of the treebank's documents, by the names that UD gives to documents."""
+    files = sorted(Path(propbank, _SKELETONS).glob("*/*/*.xml.gold_skel"))
+    if not files:
+        raise DataError(
+            f"{propbank}: expected {_SKELETONS}/*/*/*.xml.gold_skel in this folder (a checkout of "
+            "propbank-release), got none"
+        )
+    # data/google/ewt/reviews/00/001325.xml.gold_skel is the document reviews-001325.
+    return {f"{file.parts[-3]}-{file.name.removesuffix('.xml.gold_skel')}": file for file in files}
+
+
+def _read(
+    words: Path, skeleton_files: Mapping[str, Path], left_out: Counter[str]
+) -> Iterator[Sentence]:
+    n_annotated = 0
+    for name, sentences in _read_documents(words):
+        if (file := skeleton_files.get(name)) is None:
+            left_out["sentences of documents that PropBank lacks"] += len(sentences)
+            continue
+        n_annotated += 1
+        skeletons = list(read_gold_skel(read_lines(file), source=str(file)))
+        for sentence in annotate(sentences, skeletons, left_out=left_out):
+            yield without_auxiliaries(sentence, left_out)
+    if not n_annotated:
+        raise DataError(
+            f"{words}: expected documents that PropBank has, such as {next(iter(skeleton_files))}, "
+            "got none"
+        )
+
+
+def annotate(
+    sentences: Sequence[Sentence], skeletons: Sequence[Skeleton], *, left_out: Counter[str]
+) -> list[Sentence]:
+    """The sentences of a document with their propositions; those without a skeleton are left out.
+
+    A proposition goes to the sentence of its predicate; arguments in another sentence are left
+    out, and so is a second predicate on one word.
+    """
+    places = _places(sentences, skeletons)
+    trees = [_tree(sentence) for sentence in sentences]
+    found: list[dict[int, Proposition]] = [{} for _ in sentences]
+    for skeleton, skeleton_places in zip(skeletons, places, strict=True):
+        for published in skeleton.propositions:
+            if not skeleton_places[published.predicate]:
+                left_out["propositions of words that UD lacks"] += 1
+                continue
+            number = skeleton_places[published.predicate][0][0]
+            words = _within(skeleton_places, number)
+            proposition = _proposition(published, words, trees[number], left_out)
+            if found[number].setdefault(proposition.predicate, proposition) is not proposition:
+                left_out["second propositions of one word"] += 1
+    with_skeleton = {number for each in places for word in each for number, _ in word}
+    if n := len(sentences) - len(with_skeleton):
+        left_out["sentences that PropBank lacks"] += n
+    return [
+        sentence.with_propositions(found[number].values())
+        for number, sentence in enumerate(sentences)
+        if number in with_skeleton
+    ]
+
+
+def _read_documents(path: Path) -> Iterator[tuple[str, list[Sentence]]]:
+    name: str | None = None
+    sentences: list[Sentence] = []
+    for sentence in read_conllu(read_lines(path), source=str(path)):
+        for comment in sentence.comments:
+            if comment.startswith(_NEW_DOCUMENT):
+                if name is not None:
+                    yield name, sentences
+                name, sentences = comment.removeprefix(_NEW_DOCUMENT).strip(), []
+        if name is None:
+            raise DataError(
+                f"{path}: expected '{_NEW_DOCUMENT}...' above the first sentence, got "
+                f"{' '.join(sentence.words[:5])!r}; documents are what PropBank is matched by"
+            )
+        sentences.append(sentence)
+    if name is not None:
+        yield name, sentences
+
+
+def _places(
+    sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]
+) -> list[list[list[Place]]]:
+    """For each skeleton, for each of its words, where in the document it stands now."""
+    places: list[list[list[Place]]] = []
+    for some_sentences, some_skeletons in _passages(sentences, skeletons):
+        words = [(n, word) for n in some_sentences for word in range(len(sentences[n]))]
+        new = [tag for n in some_sentences for tag in _tags(sentences[n])]
+        old = [tag for n in some_skeletons for tag in skeletons[n].tags]
+        partners = iter(align_tags(old, new))
+        for n in some_skeletons:
+            places.append([[words[j] for j in next(partners)] for _ in skeletons[n].tags])
+    return places
+
+
+def _tags(sentence: Sentence) -> Sequence[str]:
+    return sentence.tags or ("_",) * len(sentence)
+
+
+def _passages(
+    sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]
+) -> list[tuple[range, range]]:
+    """Cut a document where both sides have a sentence end: (sentences, skeletons) to align.
+
+    Sentences go with skeletons one by one. Where UD has split or joined sentences, those before
+    and after that have equal lengths do, and the ones between are one passage.
+    """
+    n, m = len(sentences), len(skeletons)
+    if n == m:
+        return [(range(k, k + 1), range(k, k + 1)) for k in range(n)]
+    before = _n_equal(sentences, skeletons)
+    after = _n_equal(sentences[before:][::-1], skeletons[before:][::-1])
+    return [
+        *((range(k, k + 1), range(k, k + 1)) for k in range(before)),
+        (range(before, n - after), range(before, m - after)),
+        *((range(n - k, n - k + 1), range(m - k, m - k + 1)) for k in range(after, 0, -1)),
+    ]
+
+
+def _n_equal(sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]) -> int:
+    """How many pairs have equal lengths before the first that has not."""
+    pairs = zip(sentences, skeletons, strict=False)
+    return len(list(takewhile(lambda pair: len(pair[0]) == len(pair[1].tags), pairs)))
+
+
+def _within(places: Sequence[Sequence[Place]], number: int) -> list[list[int]]:
+    """The words of one sentence that each word of a skeleton became."""
+    return [[word for n, word in places_of_word if n == number] for places_of_word in places]
+
+
+def _proposition(
+    published: SkeletonProposition,
+    words: Sequence[Sequence[int]],
+    heads: Sequence[int | None],
+    left_out: Counter[str],
+) -> Proposition:
+    arguments: dict[Argument, None] = {}  # a set that keeps the order
+    for span in published.spans:
+        inside = {word for old in range(span.first, span.last + 1) for word in words[old]}
+        if inside:
+            arguments[Argument(span.role, span_head(inside, heads))] = None
+        else:
+            left_out["arguments in another sentence than their predicate"] += 1
+    return Proposition(
+        span_head(set(words[published.predicate]), heads),
+        published.sense,
+        tuple(sorted(arguments, key=lambda argument: argument.word)),
+    )
+
+
+def span_head(words: Set[int], heads: Sequence[int | None]) -> int:
+    """The word of a span whose head is outside; of several the nearest to the root, then the first.
+
+    heads  a tree over the sentence: the head of each word, None at the root
+    """
+    return min(
+        (word for word in words if heads[word] not in words),
+        key=lambda word: (_depth(word, heads), word),
+    )
+
+
+def _depth(word: int, heads: Sequence[int | None]) -> int:
+    depth = 0
+    while (head := heads[word]) is not None:
+        word, depth = head, depth + 1
+    return depth
+
+
+def _tree(sentence: Sentence) -> Sequence[int | None]:
+    """The heads of a sentence, once it is sure that every word leads to a root."""
+    heads = sentence.heads
+    if heads is None:
+        raise DataError(f"sentence {sentence.id!r}: expected a tree, got no heads")
+    rooted: set[int] = set()
+    for word in range(len(heads)):
+        path = [word]
+        while path[-1] not in rooted and (head := heads[path[-1]]) is not None:
+            if head in path:
+                raise DataError(
+                    f"sentence {sentence.id!r}: expected a tree, got a circle at word {head + 1}"
+                )
+            path.append(head)
+        rooted.update(path)
+    return heads

@@ -1,0 +1,69 @@
+"""A treebank of UD and its Universal Propositions 2.0 -> the sentences of each split, whole.
+
+Universal Propositions publishes stand-off files, `fr_sequoia-up-train.conllup`, for the treebanks
+of UD 2.9, `fr_sequoia-ud-train.conllu`. Senses are English rolesets in all languages.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from capsrl.data.convert import SPLITS, find_file, without_auxiliaries
+from capsrl.data.files import read_lines
+from capsrl.data.universal import read_up2
+from capsrl.errors import DataError
+from capsrl.sentence import Sentence
+
+
+@dataclass(frozen=True, slots=True)
+class UpSplit:
+    """The two files that make a split."""
+
+    name: str
+    propositions: Path
+    words: Path
+
+
+def find_splits(ud: str | Path, up: str | Path) -> list[UpSplit]:
+    """The splits that a folder of Universal Propositions has, with the files of UD they stand on.
+
+    Raises DataError if there is none, if there are several treebanks, or if UD lacks a file.
+    """
+    found = {
+        split: sorted(Path(up).glob(f"*-up-{split}.conllup")) for split in SPLITS
+    }  # a treebank may have a test file alone
+    treebanks = {
+        file.name.removesuffix(f"-up-{split}.conllup") for split in SPLITS for file in found[split]
+    }
+    if len(treebanks) != 1:
+        raise DataError(
+            f"{up}: expected the files of one treebank in this folder (a checkout of "
+            "Universal Propositions 2.0), *-up-train.conllup and so on, got "
+            f"{', '.join(sorted(treebanks)) or 'none'}"
+        )
+    (treebank,) = treebanks
+    holds = "UD 2.9 of the treebank that the propositions were made on"
+    return [
+        UpSplit(split, files[0], find_file(ud, f"{treebank}-ud-{split}.conllu", holds=holds))
+        for split, files in found.items()
+        if files
+    ]
+
+
+def read_up(split: UpSplit, *, left_out: Counter[str]) -> Iterator[Sentence]:
+    """Yield the sentences of a split, in the order of UD, without the auxiliaries among predicates.
+
+    Tags are the universal ones (UPOS), since those of the treebank differ between languages.
+    left_out is told how many auxiliaries (be.03, have.01, do.01) were left out.
+    Raises DataError naming file and line, also where the two files have different words.
+    """
+    sentences = read_up2(
+        read_lines(split.propositions),
+        read_lines(split.words),
+        source=str(split.propositions),
+        conllu_source=str(split.words),
+    )
+    for sentence in sentences:
+        tagged = replace(sentence, tags=sentence.columns.get("UPOS", sentence.tags))
+        yield without_auxiliaries(tagged, left_out)
