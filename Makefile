@@ -13,7 +13,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 demo: install
-	$(BIN)/capsrl --help
+	$(BIN)/capsrl label "Hiti signed the contract. Her lawyers had warned her, but she trusted Ana's promise."
+	$(BIN)/capsrl label --trace "The court ordered the company to pay its workers."
 
 test: install
 	$(BIN)/pytest -m "not slow and not gpu"
@@ -26,7 +27,9 @@ check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# benchmarks/text.py and benchmarks/raw_text.py want a treebank as argument.
 bench: install
+	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
 

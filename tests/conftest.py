@@ -1,8 +1,19 @@
 """What every test may ask for."""
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+import capsrl
+
+if TYPE_CHECKING:
+    from capsrl.labeler import Labeler
+
+# Before torch is imported. The matrices of most tests are so small that a second thread only makes
+# them wait: on a busy machine with two cores some test files take four times as long.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -14,3 +25,9 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("no ../shared beside the checkout")
     return folder
+
+
+@pytest.fixture(scope="session")
+def labeler() -> "Labeler":
+    """The English model that ships."""
+    return capsrl.load()

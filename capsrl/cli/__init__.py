@@ -1,9 +1,11 @@
 """The `capsrl` command: one module per subcommand, and the one place errors become exit codes."""
 
 import sys
+from typing import Annotated
 
 import typer
 
+from capsrl import __version__
 from capsrl.cli.convert import convert_command
 from capsrl.cli.evaluate import evaluate_command
 from capsrl.cli.label import label_command
@@ -19,13 +21,35 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-app.command("convert")(convert_command)
-app.command("evaluate")(evaluate_command)
-app.command("label")(label_command)
-app.command("predict")(predict_command)
-app.command("score")(score_command)
-app.command("stats")(stats_command)
-app.command("train")(train_command)
+for name, command, panel in (
+    ("label", label_command, "Label"),
+    ("predict", predict_command, "Label"),
+    ("stats", stats_command, "Corpora"),
+    ("convert", convert_command, "Corpora"),
+    ("score", score_command, "Corpora"),
+    ("train", train_command, "Models of your own"),
+    ("evaluate", evaluate_command, "Models of your own"),
+):
+    app.command(name, rich_help_panel=panel)(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"capsrl {__version__}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    *,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """What may stand before a subcommand."""
 
 
 def main() -> None:

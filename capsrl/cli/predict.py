@@ -44,7 +44,7 @@ def predict_command(
     ] = None,
     device: Device = None,
 ) -> None:
-    """Give every predicate its sense and its arguments.
+    """Label a corpus file with a model, at the predicates it marks unless told to find them.
 
     Files of any format `capsrl convert` knows. Sentences stream through: a file may be larger
     than the memory.
