@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from capsrl.sentence import Proposition, Sentence
+from capsrl.phrases import phrase_of
+from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.text import (
     Descriptions,
     check_positions,
@@ -13,14 +14,14 @@ from capsrl.show.text import (
 )
 from capsrl.show.trace import Movement, movements
 
-HEADINGS = ("role", "word", "probability", "characters", "meaning")
+HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """An argument, or a word that was taken for one and given up; see HEADINGS for the cells."""
 
-    cells: tuple[str, str, str, str, str]
+    cells: tuple[str, str, str, str, str, str]
     movement: Movement | None
 
     @property
@@ -47,14 +48,21 @@ def make_rows(
             visible(sentence.words[part.word]),
             show_probability(part.probability),
             show_offsets(part, sentence),
+            visible(_phrase(sentence, proposition, part)),
             visible(describe(part.role, proposition.sense, descriptions)),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))
     for movement in moved:
         if not movement.kept:
             role, word = visible(movement.role), visible(sentence.words[movement.word])
-            rows.append((movement.word, Row((f"({role})", word, "", "", ""), movement)))
+            rows.append((movement.word, Row((f"({role})", word, "", "", "", ""), movement)))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+
+
+def _phrase(sentence: Sentence, proposition: Proposition, part: Argument) -> str:
+    """The words around an argument, when there is a parse and they are more than one."""
+    first, last = phrase_of(sentence, proposition, part) or (part.word, part.word)
+    return " ".join(sentence.words[first : last + 1]) if first < last else ""
 
 
 def known_columns(rows: list[Row]) -> list[int]:

@@ -14,8 +14,8 @@ from capsrl.show.text import Descriptions, show_offsets, show_probability, visib
 from capsrl.show.trace import Movement
 
 WIDTH = 100  # where the output is no terminal
-_LONGEST = 40  # columns for a word
-_STYLES = ("bold green", "", "", "dim", "italic")  # of the cells, by HEADINGS
+_LONGEST = 40  # columns for a word or a phrase
+_STYLES = ("bold green", "", "", "dim", "", "italic")  # of the cells, by HEADINGS
 _NOTE = "0.25 A1: A1 was more probable than the role of that row; (A1): given up in the end"
 
 
@@ -121,7 +121,7 @@ def _traced_cells(rows: list[Row]) -> list[list[Text]]:
 
 def _cell(row: Row, column: int) -> Text:
     cell = Text(row.cells[column], "dim" if row.given_up else _STYLES[column])
-    if HEADINGS[column] == "word":  # an address may be longer than the line
+    if HEADINGS[column] in ("word", "phrase"):  # either may be longer than the line
         cell.truncate(_LONGEST, overflow="ellipsis")
     return cell
 

@@ -178,8 +178,8 @@ class Component:
         return self
 
     def _is_shipped(self) -> bool:
-        folder = Path(capsrl.__file__).parent / "models" / self.model
-        return self._files is None and Path(self.model).name == self.model and folder.is_dir()
+        shipped = (Path(capsrl.__file__).parent / "models").glob("*/config.json")
+        return self._files is None and self.model in {file.parent.name for file in shipped}
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_labeler": None}  # loaded again where it is needed

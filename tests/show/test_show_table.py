@@ -79,6 +79,18 @@ def test_corpora_without_probabilities_or_text():
     )
 
 
+def test_phrases_where_there_is_a_parse():
+    words = ("The", "old", "man", "signed", "it", ".")
+    parts = (Argument("A0", 2), Argument("A1", 4))
+    read = Sentence(words, heads=(2, 2, 3, None, 3, 3)).with_propositions(
+        [Proposition(3, "sign.01", parts)]
+    )
+    assert printed(read, descriptions=MEANINGS).splitlines()[2:] == [
+        "    A0  man  The old man  signer",
+        "    A1  it                thing signed",
+    ]
+
+
 def test_columns_line_up_under_wide_characters():
     words = ("首次", "邀請", "A")
     parts = (Argument("A0", 0, 0.5), Argument("A1", 2, 0.25))
