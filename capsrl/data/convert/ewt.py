@@ -198,10 +198,8 @@ def span_head(words: Set[int], heads: Sequence[int | None]) -> int:
 
     heads  a tree over the sentence: the head of each word, None at the root
     """
-    return min(
-        (word for word in words if heads[word] not in words),
-        key=lambda word: (_depth(word, heads), word),
-    )
+    # What is nearest to the root has its head outside: that is nearer still.
+    return min(words, key=lambda word: (_depth(word, heads), word))
 
 
 def _depth(word: int, heads: Sequence[int | None]) -> int:
