@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import capsrl
-from capsrl.cli import app
+from capsrl.cli import MODEL_PACKAGES, app
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ["torch", "transformers", "matplotlib", "spacy", "h5py", "tensorboard", "safetensors"]
@@ -57,6 +57,37 @@ def test_commands_without_a_model_are_light(arguments):
     loaded = loaded_by(code)
     assert "typer" in loaded
     assert loaded & set(HEAVY) == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["label", "Hiti signed."],
+        ["predict", "en", "recipes/tiny/dev.conll09"],
+        ["evaluate", "en", "recipes/tiny/dev.conll09"],
+        ["train", "recipes/tiny.toml", "--out", "never"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
+    paths = [str(ROOT / each) if "/" in each else each for each in arguments]
+    code = (
+        f"import sys; sys.modules['torch'] = None; sys.argv = ['capsrl', *{paths!r}]\n"
+        "from capsrl.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert re.fullmatch(
+        r"error: (this|labelling) needs torch: pip install 'capsrl\[model\]'\n", done.stderr
+    )
+    assert done.returncode == 2
+
+
+def test_the_packages_of_the_model_are_those_of_its_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = project["optional-dependencies"]["model"]
+    assert {each.split(">")[0] for each in extra} == set(MODEL_PACKAGES)
 
 
 def test_the_version_is_one_and_the_same():

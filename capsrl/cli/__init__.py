@@ -15,6 +15,8 @@ from capsrl.cli.stats import stats_command
 from capsrl.cli.train import train_command
 from capsrl.errors import CapsrlError
 
+MODEL_PACKAGES = ("pydantic", "safetensors", "tokenizers", "torch")  # of the extra `model`
+
 app = typer.Typer(
     help="Semantic role labelling by capsule networks: who did what to whom.",
     no_args_is_help=True,
@@ -58,6 +60,11 @@ def main() -> None:
         app()
     except CapsrlError as error:
         sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if error.name not in MODEL_PACKAGES:
+            raise
+        sys.stderr.write(f"error: this needs {error.name}: pip install 'capsrl[model]'\n")
         sys.exit(2)
     except BrokenPipeError:  # `capsrl ... | head`
         sys.stderr.close()
