@@ -174,11 +174,14 @@ def share_out(items: Sequence[Indexed], *, most: int) -> Iterator[tuple[list[int
                     yield numbers, parts
                 numbers, parts, longest = [], [], item.n_words
                 room = max(most // longest, 1)
-            taken = slice(done, done + room)
             numbers.append(number)
-            parts.append(
-                replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
-            )
+            if done == 0 and len(item.predicates) <= room:
+                parts.append(item)
+            else:
+                taken = slice(done, done + room)
+                parts.append(
+                    replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
+                )
             room -= len(parts[-1].predicates)
             done += len(parts[-1].predicates)
     if parts:

@@ -75,12 +75,12 @@ class Transformer(nn.Module):
         """The pieces of a sentence; a word the tokeniser drops altogether is one unknown piece."""
         words = _printable([word[:_LETTERS] for word in sentence.words])
         encoding = self.tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
-        owners = np.array(encoding.word_ids)  # of the pieces: words by number, in their order
-        starts = np.flatnonzero(np.diff(owners, prepend=-1)) if owners.dtype == np.int64 else ()
-        if len(starts) == len(words):  # none was dropped
-            return Pieces(np.array(encoding.ids, dtype=np.int64), np.asarray(starts))
+        owners = encoding.word_ids  # of the pieces: words by number, in their order
+        starts = [i for i, word in enumerate(owners) if i == 0 or word != owners[i - 1]]
+        if len(starts) == len(words) and None not in owners:  # no word was dropped
+            return Pieces(np.array(encoding.ids, dtype=np.int64), np.array(starts, dtype=np.int64))
         pieces_of: list[list[int]] = [[] for _ in words]
-        for piece, word in zip(encoding.ids, encoding.word_ids, strict=True):
+        for piece, word in zip(encoding.ids, owners, strict=True):
             if word is not None:
                 pieces_of[word].append(piece)
         ids: list[int] = []
