@@ -32,6 +32,7 @@ bench: install
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
+	$(BIN)/python benchmarks/label.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

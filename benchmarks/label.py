@@ -12,8 +12,8 @@ per pred.   the same encoder as systems use it that mark the predicate by token 
 start       python -c "import capsrl; capsrl.load()" from nothing, and of that `import torch`
 
 The ways take turns, batch after batch, and of every batch each way's fastest run counts: what else
-the machine does then falls on none of them. The spread is that of the ratio over the rounds. Threads
-that wait for each other make even this useless on a machine that others keep busy; there,
+the machine does then falls on none of them. The spread is that of the ratio over the rounds.
+Threads that wait for each other make even this useless on a machine that others keep busy; there,
 `--threads 1 --cpu` counts the time of the processor instead of that of the clock.
 """
 
@@ -37,6 +37,7 @@ from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
+PARTS = ("given", "text", "start")
 BATCH_WORDS = 2000  # as Labeler.label_sentences has it
 
 
@@ -60,6 +61,7 @@ def main() -> None:
     """Print one line for each way, then the ratios with their bars."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("corpus", nargs="?", type=Path, default=CORPUS, help="CoNLL-2009 file")
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS, help="what to measure")
     parser.add_argument("--repeat", type=int, default=5, help="rounds")
     parser.add_argument("--every", type=int, default=1, help="take only every so manieth batch")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
@@ -72,9 +74,12 @@ def main() -> None:
     kind = "processor" if options.cpu else "clock"
     print(f"torch {torch.__version__}, {options.threads} threads, {kind} time, {source}")
     print(f"{'':10} {'sentences':>9} {'words':>7} {'seconds':>8} {'sent./s':>8} {'words/s':>8}")
-    given(labeler, [s for s in sentences if s.predicates], options)
-    text(labeler, sentences, options)
-    start(options.repeat)
+    if "given" in options.parts:
+        given(labeler, [s for s in sentences if s.predicates], options)
+    if "text" in options.parts:
+        text(labeler, sentences, options)
+    if "start" in options.parts:
+        start(options.repeat)
 
 
 def given(labeler: Labeler, sentences: list[Sentence], options: argparse.Namespace) -> None:
@@ -106,8 +111,7 @@ def text(labeler: Labeler, sentences: list[Sentence], options: argparse.Namespac
     network = labeler.network
     texts = [" ".join(sentence.words) for sentence in sentences]
     items = [network.index(sentence) for sentence in sentences]
-    timed, n_words = Timed(), 0
-    n_sentences = 0
+    timed, n_sentences, n_words = Timed(), 0, 0
     for members in batches(items)[:: options.every]:
         batch = [texts[member] for member in members]
         found = [sentence for each in labeler.label_many(batch) for sentence in each]
