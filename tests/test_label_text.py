@@ -259,6 +259,14 @@ def test_a_word_of_100_000_letters(labeler, letters):
     assert max(map(len, sentence.words)) > 99_000
 
 
+def test_of_a_very_long_word_only_the_beginning_is_read(labeler):
+    """Else a word could fill hundreds of windows of the encoder, and the memory."""
+    n_pieces = [
+        labeler.network.index(Sentence(("Dogs", "a." * n))).length for n in (60, 64, 50_000)
+    ]
+    assert n_pieces == [1 + 120, 1 + 128, 1 + 128]
+
+
 def test_10_000_words_without_a_full_stop(labeler):
     rng = random.Random(0)
     words = rng.choices("dogs bark and the old man signed a contract that we saw".split(), k=10_000)
