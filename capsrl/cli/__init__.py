@@ -22,6 +22,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # paragraphs of docstrings are filled to the terminal's width
 )
 for name, command, panel in (
     ("label", label_command, "Label"),

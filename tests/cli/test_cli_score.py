@@ -119,6 +119,12 @@ def test_long_names_leave_room_for_the_figures(files, capsrl):
     assert "".join(line.split()[0] for line in comparison.splitlines()[1:]).startswith(long[:10])
 
 
+def test_paragraphs_of_the_help_are_filled(capsrl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = capsrl("score", "--help")
+    assert " match, repeated roles and a 95% bootstrap interval. Files of any format" in out
+
+
 def test_the_seed_makes_runs_alike(files, capsrl):
     command = ("score", "gold.conll09", "pred.conll09", "--json", "--seed")
     assert capsrl(*command, "7") == capsrl(*command, "7")
