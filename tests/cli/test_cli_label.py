@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -16,6 +17,7 @@ from jsonschema import Draft202012Validator
 
 import capsrl
 from capsrl.cli import main
+from capsrl.cli.label_input import read_inputs
 from capsrl.data.formats import read_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
 from capsrl.show import movements
@@ -140,6 +142,16 @@ def test_a_file_by_its_paragraphs(label, labeler, tmp_path, content):
     ]
     assert_same_answers(found, labelled)
     assert [sentence.offsets for sentence in found] == [s.offsets for s in labelled]
+
+
+def test_a_file_is_read_as_its_sentences_are_needed():
+    ours, theirs = os.pipe()
+    os.write(theirs, b"Dogs bark.\n\nCats")  # and never closed while it is read
+    inputs = read_inputs([(f"/dev/fd/{ours}", "text")], bar=False)
+    assert next(inputs).words == ("Dogs", "bark", ".")
+    os.close(theirs)
+    assert next(inputs).words == ("Cats",)
+    os.close(ours)
 
 
 def test_files_of_several_kinds(label, tmp_path):
@@ -391,3 +403,25 @@ def test_nothing_given_on_a_terminal(tmp_path):
     done, shown = run_on_a_terminal([], tmp_path)
     assert done.returncode == 2
     assert shown.startswith("error: expected TEXT, --file FILE or text on standard input, got none")
+
+
+def test_the_page_about_labelling(label, tmp_path):
+    """Its blocks print what it says they print; JSON to five digits."""
+    page = (ROOT / "docs" / "labelling.md").read_text(encoding="utf-8")
+    (tmp_path / "notes.txt").write_text(page.split("```text\n")[1].split("```")[0])
+    blocks = [block.split("```")[0] for block in page.split("```console\n")[1:]]
+    runs = [run.partition("\n") for block in blocks for run in block.split("$ capsrl label ")[1:]]
+    assert len(runs) == 4
+    for command, _, shown in runs:
+        printed = label(*shlex.split(command)).out
+        if shown.startswith("["):
+            assert_same_answers(sentences_of(printed), sentences_of(shown))
+        else:
+            assert printed == shown, command
+
+
+def test_the_python_of_the_page_about_labelling(capsys):
+    page = (ROOT / "docs" / "labelling.md").read_text(encoding="utf-8")
+    code, _, rest = page.split("```python\n")[1].partition("```")
+    exec(compile(code, "docs/labelling.md", "exec"), {})
+    assert capsys.readouterr().out == rest.split("```\n")[1].split("```")[0]
