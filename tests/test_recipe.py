@@ -226,3 +226,9 @@ def test_recipes_differ_from_the_defaults_only_in_what_they_say():
         defaults = flatten(dataclasses.asdict(Recipe(data=recipe.data)))
         said = flatten({k: v for k, v in load_values(path).items() if k != "data"})
         assert [key for key, value in said.items() if value == defaults[key]] == [], path
+
+
+@pytest.mark.parametrize(("name", "width"), [("english", 1024), ("multilingual", 300)])
+def test_the_papers_recipes_look_predicates_up(name, width):
+    capsules = read_recipe(ROOT / "recipes" / f"paper-{name}.toml").model.capsules
+    assert (capsules.predicate, capsules.lookup_width) == ("lookup", width)  # eq. 2
