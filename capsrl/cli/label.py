@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from capsrl.sentence import Sentence
     from capsrl.show.text import Descriptions
 
-# Sentences labelled between two looks at the bar. More of them at a time are no faster.
+# Sentences labelled between two looks at the bar: enough to fill batches of similar lengths.
 _BLOCK = 512
 _KINDS: "tuple[Kind, ...]" = ("verb", "noun", "adjective")
 
