@@ -1,7 +1,9 @@
 """The `capsrl` command: one module per subcommand, and the one place errors become exit codes."""
 
 import sys
-from typing import Annotated
+import warnings
+from pathlib import Path
+from typing import Annotated, TextIO
 
 import typer
 
@@ -55,10 +57,27 @@ def _options(
     """What may stand before a subcommand."""
 
 
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """Our own warnings in one line, as errors are; others with the place they come from."""
+    if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parent.parent):
+        sys.stderr.write(f"warning: {message}\n")
+    else:
+        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+
+
 def main() -> None:
     """Run the command line; the user's mistakes exit with 2 and one line, bugs keep a traceback."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            app()
     except CapsrlError as error:
         sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
