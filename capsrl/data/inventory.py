@@ -114,10 +114,13 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
             )
 
 
-def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = None) -> Inventory:
+def build_inventory(
+    sentences: Iterable[Sentence], *, frames: Frames | None = None, source: str = "training corpus"
+) -> Inventory:
     """Count what training sentences hold.
 
     frames  their senses become candidates of their lemmas too, their descriptions are kept
+    source  what messages call the sentences
     Raises DataError if there is nothing to learn from.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("role", "word", "tag", "sense")}
@@ -132,7 +135,9 @@ def build_inventory(sentences: Iterable[Sentence], *, frames: Frames | None = No
                 counts["sense"][proposition.sense] += 1
                 of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
     if not counts["sense"]:
-        raise DataError("training corpus: expected predicates with senses, got none")
+        raise DataError(
+            f"{source}: expected predicates with senses, got none; one cannot train on a blind file"
+        )
     patterns = _count_patterns(of_lemma)
     lemmas = Vocab.from_counts(dict.fromkeys(of_lemma, 1))
     for lemma, more in (frames.senses if frames else {}).items():

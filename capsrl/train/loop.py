@@ -259,7 +259,7 @@ class Training:
         recipe = self.recipe
         _seed(recipe.train.seed)
         frames = read_frames(recipe.data.frames) if recipe.data.frames else None
-        inventory = build_inventory(self._train, frames=frames)
+        inventory = build_inventory(self._train, frames=frames, source=recipe.data.train)
         if recipe.data.language == "en":  # whose endings the lemmatiser knows
             inventory = replace(inventory, lemmatiser=learn_lemmas(self._train))
         network = make_network(

@@ -194,6 +194,13 @@ def test_a_missing_test_file_is_told_before_the_first_step(tmp_path):
     assert seen == []
 
 
+def test_a_corpus_without_senses_is_named(tmp_path):
+    blind = tmp_path / "blind.conll09"
+    blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
+    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+        run(make_recipe(f"data.train={blind}"), tmp_path / "run", device="cpu")
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "run").write_text("a file")
     with pytest.raises(ConfigError, match="run: cannot be written: File exists; name another"):
