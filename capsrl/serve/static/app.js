@@ -91,7 +91,7 @@ async function post({ text, n }, signal) {
   } catch (error) {
     throw new Error(`No answer from the service: ${error.message}.`);
   }
-  if (response.status === 401) byId("token-row").hidden = false;
+  byId("token-row").hidden = response.status !== 401;
   const answer = await response.json().catch(() => null);
   if (response.ok && answer) return answer;
   const detail = answer?.detail ?? response.statusText;
