@@ -291,8 +291,12 @@ def test_the_address_brings_the_view_back(page):
     assert "1 of 3" in view.inner_text()
     assert page.get_by_label("English text").input_value() == text
     page.get_by_label("Iteration", exact=True).fill("2")
-    page.wait_for_function("location.hash.includes('i=2')")
+    page.wait_for_url(re.compile("i=2"))
     seen, address = view.inner_text(), page.url
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    playwright.expect(page.get_by_role("status")).to_have_text("The link is copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == address
     page.get_by_role("link", name="the contract").click()
     playwright.expect(title).to_contain_text("signing: sign")
     assert "1 of 2" in view.inner_text()

@@ -50,7 +50,8 @@ async function restore() {
   const wanted = { text, n: address.get("n") ?? "" };
   byId("text").value = text;
   byId("iterations").value = wanted.n;
-  const number = (name) => (/^\d{1,6}$/.test(address.get(name) ?? "") ? Number(address.get(name)) : null);
+  const number = (name) =>
+    /^\d{1,6}$/.test(address.get(name) ?? "") ? Number(address.get(name)) : null;
   const place = { s: number("s") ?? 0, p: number("p"), i: number("i") };
   if (asked && asked.text === text && asked.n === wanted.n) choosePlace(place);
   else await ask(wanted, place);
@@ -97,7 +98,9 @@ async function post({ text, n }, signal) {
   const detail = answer?.detail ?? response.statusText;
   const said = typeof detail === "string" ? detail : JSON.stringify(detail);
   const wait = response.headers.get("Retry-After");
-  throw new Error(`${said || `Error ${response.status}`}${wait ? ` (try again in ${wait} s)` : ""}`);
+  throw new Error(
+    `${said || `Error ${response.status}`}${wait ? ` (try again in ${wait} s)` : ""}`,
+  );
 }
 
 function showError(message) {
@@ -109,7 +112,8 @@ function counted() {
   const n = sentences.reduce((sum, sentence) => sum + sentence.propositions.length, 0);
   if (!sentences.length) return "There is no word in this text.";
   if (!n) return "No predicate was found: nothing is said to happen here.";
-  return `${n} predicate${n === 1 ? "" : "s"} in ${sentences.length} sentence${sentences.length === 1 ? "" : "s"}.`;
+  const some = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+  return `${some(n, "predicate")} in ${some(sentences.length, "sentence")}.`;
 }
 
 function showSentences(answer) {
@@ -178,7 +182,11 @@ function choose(s, p, iteration) {
   }
   const item = byId("sentences").children[s];
   if (view.section.parentNode !== item) item.append(view.section);
-  view.open(sentences[s], sentences[s].propositions.find((each) => each.predicate === p), iteration);
+  view.open(
+    sentences[s],
+    sentences[s].propositions.find((each) => each.predicate === p),
+    iteration,
+  );
 }
 
 function rememberSoon() {
@@ -189,7 +197,8 @@ function rememberSoon() {
 function remember() {
   const address = new URLSearchParams({ text: asked.text, ...(asked.n && { n: asked.n }) });
   if (chosen) {
-    for (const [name, value] of Object.entries({ ...chosen, i: view.iteration })) address.set(name, value);
+    for (const [name, value] of Object.entries({ ...chosen, i: view.iteration }))
+      address.set(name, value);
   }
   history.replaceState(null, "", `#${address}`);
 }

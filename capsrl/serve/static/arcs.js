@@ -5,8 +5,15 @@ import { makeLayout } from "./layout.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const FONT = "Arial, 'Helvetica Neue', 'Liberation Sans', 'DejaVu Sans', sans-serif";
-const WORD_SIZE = 15, LABEL_SIZE = 11;
-const MARGIN = 14, LEVEL = 20, STEM = 8, WORD = 19, SENSE = 14, BREAK = 16, BEND = 7;
+const WORD_SIZE = 15,
+  LABEL_SIZE = 11;
+const MARGIN = 14,
+  LEVEL = 20,
+  STEM = 8,
+  WORD = 19,
+  SENSE = 14,
+  BREAK = 16,
+  BEND = 7;
 const MOST_SCALE = 1.4;
 export const N_HUES = 8;
 
@@ -19,25 +26,37 @@ export class Drawing {
     this.sense = senseOf(proposition);
     const measure = makeMeasure();
     const widths = sentence.words.map((word) => measure(visible(word), WORD_SIZE));
-    widths[proposition.predicate] = Math.max(widths[proposition.predicate], measure(this.sense, LABEL_SIZE));
+    widths[proposition.predicate] = Math.max(
+      widths[proposition.predicate],
+      measure(this.sense, LABEL_SIZE),
+    );
     this.arcs = settling.pairs.map((pair) => {
       const width = measure(`${pair.role} 0.00`, LABEL_SIZE) + 4;
-      return { ...pair, width, hue: settling.roles.indexOf(pair.role) % N_HUES, groups: [], labels: [] };
+      return {
+        ...pair,
+        width,
+        hue: settling.roles.indexOf(pair.role) % N_HUES,
+        groups: [],
+        labels: [],
+      };
     });
-    const layout = makeLayout(widths, proposition.predicate, this.arcs, Math.max(120, maxWidth - 2 * MARGIN));
+    const layout = makeLayout(
+      widths,
+      proposition.predicate,
+      this.arcs,
+      Math.max(120, maxWidth - 2 * MARGIN),
+    );
     this.svg = this.#draw(layout, proposition.predicate, maxWidth);
   }
 
   #draw(layout, predicate, maxWidth) {
     const lines = element("g", { transform: `translate(${MARGIN} 0)` });
-    this.wordTexts = [];
     let y = MARGIN;
     for (const line of layout.lines) {
       y += line.nLevels * LEVEL + (line.segments.length ? STEM : 0);
       for (const segment of line.segments) lines.append(drawArc(segment, y));
       for (const { word, x } of line.boxes) {
         const text = textAt(x, y + WORD * 0.75, visible(this.words[word]), "word");
-        this.wordTexts[word] = text;
         lines.append(text);
         if (word !== predicate) continue;
         text.classList.add("predicate");
@@ -67,10 +86,8 @@ export class Drawing {
       for (const label of arc.labels) label.textContent = `${arc.role} ${shown(prob)}`;
     }
     const held = this.settling.arguments(step);
-    this.wordTexts.forEach((text, word) => {
-      text.classList.toggle("filled", held.some((pair) => pair.word === word));
-    });
-    const list = held.map((pair) => `${pair.role} ${this.words[pair.word]}`).join(", ") || "no arguments";
+    const list =
+      held.map((pair) => `${pair.role} ${this.words[pair.word]}`).join(", ") || "no arguments";
     this.svg.setAttribute("aria-label", `${this.sense}: ${list}`);
   }
 
@@ -84,7 +101,11 @@ export class Drawing {
       if (style.visibility === "hidden") return;
       for (const name of WRITTEN) {
         const value = style.getPropertyValue(name);
-        if (value) copies[place].setAttribute(name === "text-decoration-line" ? "text-decoration" : name, value);
+        if (value)
+          copies[place].setAttribute(
+            name === "text-decoration-line" ? "text-decoration" : name,
+            value,
+          );
       }
       copies[place].removeAttribute("style");
       copies[place].removeAttribute("class");
@@ -116,8 +137,17 @@ function drawArc(segment, y) {
   if (down[1]) path += `q${bend} 0 ${bend} ${bend}V${foot}`;
   const group = element("g", {});
   group.append(element("path", { class: "line", d: path }));
-  if (head !== null) group.append(element("path", { class: "head", d: `M${head - 3.5} ${foot - 6}h7l-3.5 7z` }));
-  group.append(element("rect", { class: "paper", x: labelX - arc.width / 2, y: top - 7, width: arc.width, height: 14 }));
+  if (head !== null)
+    group.append(element("path", { class: "head", d: `M${head - 3.5} ${foot - 6}h7l-3.5 7z` }));
+  group.append(
+    element("rect", {
+      class: "paper",
+      x: labelX - arc.width / 2,
+      y: top - 7,
+      width: arc.width,
+      height: 14,
+    }),
+  );
   const label = textAt(labelX, top + 4, "", "role");
   group.append(label);
   arc.groups.push(group);
@@ -149,5 +179,8 @@ function makeMeasure() {
 
 // Control characters are no XML: a file with one in it would not open.
 function visible(text) {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]|\p{Surrogate}/gu, "\ufffd");
+  return text.replace(
+    /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]|\p{Surrogate}/gu,
+    "\ufffd",
+  );
 }

@@ -57,7 +57,11 @@ export class Settling {
     const quoted = (word) => `“${words[word]}”`;
     const told = [];
     if (step === 0) {
-      told.push(this.arguments(0).length ? "As read off the words." : "No word has a role yet: all roles are as likely as each other.");
+      told.push(
+        this.arguments(0).length
+          ? "As read off the words."
+          : "No word has a role yet: all roles are as likely as each other.",
+      );
     }
     for (let word = 0; step > 0 && word < this.nWords; word++) {
       const [old, now] = [this.best[step - 1][word], this.best[step][word]];
@@ -69,7 +73,10 @@ export class Settling {
     if (!told.length) told.push("No word changes its role.");
     for (const role of this.roles) {
       const claims = this.arguments(step).filter((pair) => pair.role === role);
-      if (claims.length > 1) told.push(`${role} is claimed by ${claims.map((pair) => quoted(pair.word)).join(" and ")}.`);
+      if (claims.length > 1)
+        told.push(
+          `${role} is claimed by ${claims.map((pair) => quoted(pair.word)).join(" and ")}.`,
+        );
     }
     return told.join(" ");
   }

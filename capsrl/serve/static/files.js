@@ -5,9 +5,12 @@ export function toJsonl(sentences) {
   return sentences.map((sentence) => `${JSON.stringify(sentence)}\n`).join("");
 }
 
-// What capsrl.data.conll09.format_conll09 writes: gold and predicted columns alike, `_` for nothing.
+// What capsrl.data.conll09 writes: gold and predicted columns alike, `_` for nothing.
 export function toConll09(sentences) {
-  return sentences.filter((sentence) => sentence.words.length).map(rowsOf).join("");
+  return sentences
+    .filter((sentence) => sentence.words.length)
+    .map(rowsOf)
+    .join("");
 }
 
 function rowsOf({ words, lemmas, tags, propositions }) {
@@ -20,7 +23,17 @@ function rowsOf({ words, lemmas, tags, propositions }) {
       return held.map((argument) => argument.role).join("|") || "_";
     });
     const syntax = Array(6).fill("_"); // FEAT PFEAT HEAD PHEAD DEPREL PDEPREL
-    return [place + 1, cellOf(word), lemma, lemma, tag, tag, ...syntax, ...predicate, ...roles].join("\t");
+    return [
+      place + 1,
+      cellOf(word),
+      lemma,
+      lemma,
+      tag,
+      tag,
+      ...syntax,
+      ...predicate,
+      ...roles,
+    ].join("\t");
   });
   return `${rows.join("\n")}\n\n`;
 }

@@ -27,7 +27,8 @@ export function makeHeat(table, words, settling, positions) {
   const caption = cell("caption", "", {});
   table.replaceChildren(caption, head, body);
   return (step) => {
-    caption.textContent = step === 0 ? "Beliefs before the first iteration" : `Beliefs after iteration ${step}`;
+    caption.textContent =
+      step === 0 ? "Beliefs before the first iteration" : `Beliefs after iteration ${step}`;
     for (const each of cells) showCell(each, settling, step);
   };
 }

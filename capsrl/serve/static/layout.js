@@ -20,7 +20,9 @@ export function makeLayout(wordWidths, predicate, arcs, maxWidth) {
   }
   const lineOf = linesByWord(lines);
   lines.forEach((line, number) => {
-    const here = arcs.filter((arc) => [arc.word, predicate].some((word) => lineOf.get(word) === number));
+    const here = arcs.filter((arc) =>
+      [arc.word, predicate].some((word) => lineOf.get(word) === number),
+    );
     line.segments = withLevels(segmentsOf(number, line, here, predicate, lineOf, width));
     line.nLevels = Math.max(0, ...line.segments.map((segment) => segment.level));
     for (const segment of line.segments) freeLabel(segment, line.segments);
@@ -41,9 +43,12 @@ function wrap(wordWidths, predicate, arcs, maxWidth) {
   wordWidths.forEach((least, word) => {
     let width = Math.max(least, nEnds[word] * SLOT);
     for (const arc of arcs) {
-      if (arc.word === word && word === predicate) width = Math.max(width, arc.width + nEnds[word] * SLOT);
+      if (arc.word === word && word === predicate)
+        width = Math.max(width, arc.width + nEnds[word] * SLOT);
     }
-    const ending = arcs.filter((arc) => Math.max(arc.word, predicate) === word && arc.word !== predicate);
+    const ending = arcs.filter(
+      (arc) => Math.max(arc.word, predicate) === word && arc.word !== predicate,
+    );
     let line = lines[lines.length - 1];
     let place = placed(line, word, width, ending, predicate, nEnds);
     if (line.boxes.length && place.x + place.indent + width / 2 > maxWidth) {
@@ -95,7 +100,16 @@ function segmentsOf(number, line, arcs, predicate, lineOf, width) {
     if (first === last) [left, right] = [right, left];
     const side = arc.word === first ? 0 : 1;
     const head = down[side] ? [left, right][side] : null;
-    return { arc, left, right, down, head, labelX: (left + right) / 2, loop: first === last, level: 0 };
+    return {
+      arc,
+      left,
+      right,
+      down,
+      head,
+      labelX: (left + right) / 2,
+      loop: first === last,
+      level: 0,
+    };
   });
 }
 
@@ -127,7 +141,9 @@ function reach({ arc, left, right, labelX }) {
 // Each gets the lowest level at which it covers no other and stands above those inside it.
 function withLevels(segments) {
   const done = [];
-  const ordered = [...segments].sort((a, b) => a.loop - b.loop || a.right - a.left - (b.right - b.left));
+  const ordered = [...segments].sort(
+    (a, b) => a.loop - b.loop || a.right - a.left - (b.right - b.left),
+  );
   for (const segment of ordered) {
     const [left, right] = reach(segment);
     const others = done.filter((each) => reach(each)[0] < right && left < reach(each)[1]);

@@ -11,7 +11,9 @@ const FEW_WORDS = 12; // sentences up to here are shown whole in the table
 export class View {
   // onMove is called with the iteration whenever it changes.
   constructor(onMove) {
-    this.section = document.getElementById("view-template").content.firstElementChild.cloneNode(true);
+    this.section = document
+      .getElementById("view-template")
+      .content.firstElementChild.cloneNode(true);
     this.part = (id) => this.section.querySelector(`#${id}`);
     this.slider = this.part("iteration");
     this.onMove = onMove;
@@ -33,7 +35,8 @@ export class View {
     Object.assign(this, { sentence, proposition, settling: new Settling(proposition) });
     const last = this.settling.nSteps - 1;
     this.name = `capsrl-${(proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_")}`;
-    this.part("view-title").textContent = `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
+    this.part("view-title").textContent =
+      `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
     this.slider.max = last;
     this.slider.disabled = this.part("play").disabled = last === 0;
     this.iteration = iteration === null ? last : Math.min(Math.max(iteration, 0), last);
