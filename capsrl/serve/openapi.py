@@ -97,7 +97,6 @@ def add_routes(
             200: {"description": "The sentences of the text, with their propositions"} | answers,
             **{status: _refusal(status) for status in (408, 413, 415, 422, 503)},
         },
-        openapi_extra={"requestBody": _request_body()},
     )
     status = _content({"$ref": _ref("Status")})
     app.add_api_route("/health", health, responses={200: {"description": "It is alive"} | status})
@@ -127,7 +126,8 @@ def describe_routes(app: FastAPI, limits: Limits, *, with_token: bool) -> Json:
         routes=app.routes,
     )
     components = document.setdefault("components", {})
-    components["schemas"] = _schemas(limits)
+    components["schemas"] = _schemas()
+    document["paths"]["/label"]["post"]["requestBody"] = _request_body(limits)
     for path in document["paths"].values():
         for operation in path.values():  # FastAPI describes a JSON body for each, besides ours
             content = operation["responses"]["200"]["content"]
@@ -142,13 +142,17 @@ def describe_routes(app: FastAPI, limits: Limits, *, with_token: bool) -> Json:
     return document
 
 
-def _request_body() -> Json:
+def _request_body(limits: Limits) -> Json:
     schema = {"oneOf": [{"$ref": _ref("OneText")}, {"$ref": _ref("ManyTexts")}]}
-    content = {"application/json": {"schema": schema, "examples": REQUESTS}}
-    return {"required": True, "content": content}
+    return {
+        "description": f"At most {limits.body:,} bytes, with texts of at most "
+        f"{limits.characters:,} characters in all, {limits.trace_characters:,} for a trace",
+        "required": True,
+        "content": {"application/json": {"schema": schema, "examples": REQUESTS}},
+    }
 
 
-def _schemas(limits: Limits) -> Json:
+def _schemas() -> Json:
     """Everything that is referred to; the library's schema is taken apart into its definitions."""
     text = json.dumps(json_schema())
     place = _ref("")
@@ -160,8 +164,6 @@ def _schemas(limits: Limits) -> Json:
     schemas["Sentence"] = sentence
     for model in (OneText, ManyTexts):
         schemas[model.__name__] = model.model_json_schema(ref_template=_PLACE)
-    schemas["OneText"]["properties"]["text"]["maxLength"] = limits.characters
-    schemas["ManyTexts"]["properties"]["texts"]["items"]["maxLength"] = limits.characters
     schemas["Labelled"] = _object(sentences={"type": "array", "items": {"$ref": _ref("Sentence")}})
     schemas["ManyLabelled"] = _object(
         results={"type": "array", "items": {"$ref": _ref("Labelled")}}

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
 from pydantic_core import from_json
 
 from capsrl.data.json_check import shown
@@ -10,13 +10,20 @@ from capsrl.labeler import Kind, Options
 from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS
 from capsrl.serve.orders import BadOrder, Order
 
+
+def _whole(value: object) -> object:
+    """JSON has one kind of number: 2.0 is the integer 2."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 # What is too small is left to the library to refuse, by its own message.
 Iterations = Annotated[
     int,
     Field(le=MAX_ITERATIONS),
+    BeforeValidator(_whole),
     WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ITERATIONS}),
 ]
-Offset = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
+Offset = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
 class _Request(BaseModel):
