@@ -207,8 +207,11 @@ def measure_overload(
 ) -> bool:
     """Row 3; gives whether all was as it must be."""
     with server() as (port, process):
-        # As much memory as the largest batches take is held after some seconds of this.
-        asyncio.run(open_loop(Client(port, answers), texts, 10, rate, lambda: None))
+        # Full batches are faster than those of 16 clients, so the capacity is measured again. And
+        # as much memory as they take is held after some seconds of this.
+        warm = Client(port, answers)
+        asyncio.run(open_loop(warm, texts, 10, FACTOR * rate, lambda: None))
+        rate = FACTOR * max(rate, warm.outcomes["200"] / 10)
         held: list[float] = []
         client = Client(port, answers)
 
@@ -217,8 +220,8 @@ def measure_overload(
 
         sent = asyncio.run(open_loop(client, texts, seconds, rate, watch))
     outcomes = client.outcomes
-    quarter = max(1, len(held) // 4)
-    before, after = median(held[:quarter]), median(held[-quarter:])
+    n = max(1, len(held) // 4)
+    quarters = [median(held[i : i + n]) for i in range(0, 4 * n, n)]
     ordered = sorted(client.seconds)
     print(f"{sent} requests in {seconds:g} s, {sent / seconds:.0f}/s of {rate:.0f}/s wanted")
     print(f"    {dict(outcomes)}, {outcomes['200'] / seconds:.1f} answers/s")
@@ -226,9 +229,10 @@ def measure_overload(
         f"    answers after {ordered[len(ordered) // 2]:.2f} s (median), "
         f"{ordered[int(len(ordered) * 0.99)]:.2f} s (99 %)"
     )
-    print(f"    memory {before:.0f} MB in the first quarter, {after:.0f} MB in the last")
+    shown = ", ".join(f"{size:.0f}" for size in quarters)
+    print(f"    memory in each quarter of the time: {shown} MB")
     answered = outcomes["200"] + outcomes["503"]
-    return answered == sent and outcomes["503"] > 0 and after < before * 1.05
+    return answered == sent and outcomes["503"] > 0 and quarters[-1] < quarters[0] * 1.05
 
 
 def main() -> None:
@@ -245,7 +249,7 @@ def main() -> None:
     }
     measure_throughput("a sentence each", sentences, answers, options.short)
     rate = measure_throughput("a text each", texts, answers, options.short)
-    good = measure_overload(texts, answers, options.seconds, FACTOR * rate)
+    good = measure_overload(texts, answers, options.seconds, rate)
     print("all as it must be" if good else "NOT as it must be")
     sys.exit(0 if good else 1)
 

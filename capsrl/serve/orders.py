@@ -9,6 +9,11 @@ from capsrl.errors import CapsrlError
 from capsrl.labeler import Labeler, Options, mark_predicates, sentences_of
 from capsrl.sentence import Sentence
 
+# Sentences that meet by chance have all lengths, and a processor pays for the padding between
+# them: in smaller batches of like lengths short texts take a fifth less time. A GPU does not mind.
+_CPU_WORDS = 200
+_GPU_WORDS = 2000
+
 
 @dataclass(frozen=True)
 class Order:
@@ -84,6 +89,7 @@ def _label_group(
             iterations=options.iterations,
             threshold=options.threshold,
             trace=options.trace,
+            batch_words=_CPU_WORDS if labeler.device.type == "cpu" else _GPU_WORDS,
         )
         return [[list(islice(labelled, len(text))) for text in texts] for texts in group]
     except Exception as error:
