@@ -13,8 +13,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	touch $@
 
 demo: install
-	$(BIN)/capsrl label "Hiti signed the contract. Her lawyers had warned her, but she trusted Ana's promise."
-	$(BIN)/capsrl label --trace "The court ordered the company to pay its workers."
+	$(BIN)/capsrl label "Mira sold her bicycle to a neighbour because she never used it."
+	$(BIN)/capsrl label --trace "The bank lent the farmer some money last spring."
 
 test: install
 	$(BIN)/pytest -m "not slow and not gpu"
@@ -32,6 +32,7 @@ bench: install
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
+	$(BIN)/python benchmarks/label.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,6 +1,7 @@
 """What can be chosen: the recipe as frozen dataclasses, one per part of the walk.
 
-The defaults are the paper's where it says something. A recipe file holds only what it changes.
+The defaults are the paper's where it says something, but for `predicate` (the paper's recipes look
+it up). A recipe file holds only what it changes.
 """
 
 from dataclasses import dataclass, field
@@ -60,7 +61,8 @@ class CapsulesConfig:
     size        the paper's K
     rank        width to which words and predicate are brought before they meet
     iterations  of routing in training; another number can be asked for at prediction time
-    predicate   lookup: an embedding of the lemma (eq. 2); state: the encoder's state there
+    predicate   lookup: an embedding of the lemma (eq. 2); state: the encoder's state there, as in
+                the authors' code
     lookup_width  of that embedding
     global_from   intermediate: eq. 11; squashed: ReLU of the squashed capsules (authors' code)
     dropout       of words and predicate where they meet

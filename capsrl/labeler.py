@@ -7,14 +7,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.data.batches import Indexed, bucket
+from capsrl.data.batches import Indexed, bucket, share_out
 from capsrl.data.inventory import Inventory
 from capsrl.data.lemmas import kind_of
 from capsrl.data.text import read_text
+from capsrl.errors import ConfigError
 from capsrl.model.decode import decode
 from capsrl.model.folder import load_network, save_network
 from capsrl.model.network import Network
@@ -22,6 +24,7 @@ from capsrl.model.weights import Precision
 from capsrl.sentence import Proposition, Sentence
 
 CHUNK = 2048  # sentences read ahead, to be batched by length
+PAIRS = 8192  # of a predicate and a word that are looked at together
 
 PredicateSource = Literal["given", "predicted"]
 Kind = Literal["verb", "noun", "adjective"]
@@ -167,7 +170,7 @@ class Labeler:
             for number, sentence in enumerate(chunk)
             if sentence.words and (options.predicates == "predicted" or sentence.predicates)
         ]
-        items = [self.network.index(chunk[number]) for number in busy]
+        items = [self.network.index(chunk[number], gold=False) for number in busy]
         lengths = [item.length for item in items]
         for members in bucket(lengths, batch_words=batch_words, seed=None):
             numbers = [busy[member] for member in members]
@@ -183,41 +186,40 @@ class Labeler:
         self, sentences: Sequence[Sentence], items: Sequence[Indexed], options: Options
     ) -> list[Sentence]:
         network = self.network.eval()
+        if options.predicates == "predicted" or not network.mark_predicate:
+            blind = [_with_predicates(item, ()) for item in items]
+            batch = network.collate(blind, gold=False).to(self.device)
+            states = network.encode(batch)
+            sentences = self._tagged(sentences, states)
         if options.predicates == "predicted":
-            bare = [dataclasses.replace(item, predicates=(), lemmas=()) for item in items]
-            batch = network.collate(bare, gold=False).to(self.device)
-            states = network.encode(batch)
-            sentences = self._tagged(sentences, states)
-            found = (network.finder(states) > 0) & batch.mask  # B T
+            found = ((network.finder(states) > 0) & batch.mask).cpu().numpy()  # B T
             items = [
-                _with_predicates(item, mask.nonzero().flatten().tolist())
-                for item, mask in zip(items, found, strict=True)
+                _with_predicates(item, np.flatnonzero(row).tolist())
+                for item, row in zip(items, found, strict=True)
             ]
-        elif not network.mark_predicate:
-            batch = network.collate(items, gold=False).to(self.device)
-            states = network.encode(batch)
-            sentences = self._tagged(sentences, states)
         items = [
             self._with_lemmas(_of_kinds(item, sentence, options.kinds), sentence)
             for item, sentence in zip(items, sentences, strict=True)
         ]
         answers: list[list[Proposition]] = [[] for _ in items]
-        owners = [number for number, item in enumerate(items) for _ in item.predicates]
-        if owners:
+        for numbers, parts in share_out(items, most=PAIRS):
             if network.mark_predicate:
-                batch = network.collate(items, gold=False, blind=False).to(self.device)
-                states, predicates = network.encode(batch), batch.predicates
+                marked = network.collate(parts, gold=False, blind=False).to(self.device)
+                near, mask, predicates = network.encode(marked), marked.mask, marked.predicates
             else:
-                predicates = network.collate_predicates(items).to(self.device)
+                here, longest = torch.tensor(numbers, device=self.device), parts[0].n_words
+                near, mask = states[here, :longest], batch.mask[here, :longest]
+                predicates = network.collate_predicates(parts).to(self.device)
             propositions = decode(
-                network.relate(states, batch.mask, predicates, options.iterations),
-                positions=[position for item in items for position in item.predicates],
-                lemmas=[lemma for item in items for lemma in item.lemmas],
-                lengths=[items[owner].n_words for owner in owners],
+                network.relate(near, mask, predicates, options.iterations),
+                positions=[position for item in parts for position in item.predicates],
+                lemmas=[lemma for item in parts for lemma in item.lemmas],
+                lengths=[item.n_words for item in parts for _ in item.predicates],
                 inventory=self.inventory,
                 threshold=options.threshold,
                 trace=options.trace,
             )
+            owners = [n for n, item in zip(numbers, parts, strict=True) for _ in item.predicates]
             for owner, proposition in zip(owners, propositions, strict=True):
                 answers[owner].append(proposition)
         return [s.with_propositions(a) for s, a in zip(sentences, answers, strict=True)]
@@ -304,7 +306,7 @@ def mark_predicates(text: str | Sequence[str], places: Sequence[int]) -> list[Se
 
 
 def _with_predicates(item: Indexed, positions: Sequence[int]) -> Indexed:
-    return dataclasses.replace(item, predicates=tuple(positions))
+    return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
 
 
 def _of_kinds(item: Indexed, sentence: Sentence, kinds: Collection[Kind] | None) -> Indexed:
@@ -313,5 +315,8 @@ def _of_kinds(item: Indexed, sentence: Sentence, kinds: Collection[Kind] | None)
         return item
     tags = sentence.tags
     if tags is None:
-        raise ValueError("expected tags or a model with a tagger to choose predicates by kind")
+        raise ConfigError(
+            "kinds: expected words with tags, or a model with a tagger, to choose predicates by, "
+            "got neither"
+        )
     return _with_predicates(item, [p for p in item.predicates if kind_of(tags[p]) in kinds])

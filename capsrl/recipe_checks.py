@@ -8,7 +8,7 @@ import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from capsrl.config import Recipe
+from capsrl.config import LossConfig, Recipe
 from capsrl.errors import ConfigError
 
 _Test = Callable[[float], bool]
@@ -85,8 +85,10 @@ def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[
     unknown = dict(_unknown_keys(Recipe, values))
     mistyped = dict(_type_errors(values, unknown))
     problems = {**unknown, **mistyped}
+    # Of a value that has the wrong type, the range says nothing new.
+    problems |= {k: text for k, text in _range_errors(values).items() if k not in mistyped}
     if not mistyped:
-        problems |= _range_errors(values) | _contradictions(values)
+        problems |= _contradictions(values)
     if not problems:
         return
     ours = {override.partition("=")[0].strip() for override in overrides}
@@ -186,4 +188,12 @@ def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:
         if embeddings.get(name) and not embeddings.get("transformer"):
             key = f"model.embeddings.{name}"
             problems[key] = f"{key}: expected model.embeddings.transformer beside it, got none"
+    l2 = values.get("loss", {}).get("l2", LossConfig().l2)
+    decay = values.get("train", {}).get("weight_decay", 0.0)
+    if l2 > 0 and decay > 0:
+        key = "train.weight_decay"
+        problems[key] = (
+            f"{key}: expected 0 beside loss.l2 = {l2}, which pulls at the weights already, "
+            f"got {decay}; set loss.l2 = 0.0 to decay them instead"
+        )
     return problems

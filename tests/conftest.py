@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import capsrl
 
@@ -14,6 +15,11 @@ if TYPE_CHECKING:
 # Before torch is imported. The matrices of most tests are so small that a second thread only makes
 # them wait: on a busy machine with two cores some test files take four times as long.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Nor does it say anything of the code when a busy machine, or the first run in a fresh clone, takes
+# long to make examples. Where CI is set, as in .ci/run, hypothesis draws the same ones every time.
+settings.register_profile("capsrl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("capsrl")
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -75,6 +75,17 @@ def test_alone_as_in_any_batch_with_a_transformer(bert, predicates, mark, encode
     assert_same_answers(label(labeler, ALL, predicates=predicates), alone)
 
 
+@pytest.mark.parametrize("mark", [False, True])
+def test_pairs_looked_at_together_change_nothing(bert, mark, monkeypatch):
+    embeddings = {"transformer": bert, "fine_tune": True, "mark_predicate": mark}
+    labeler = make_labeler(make_config(embeddings=embeddings, encoder={"predicate_width": 5}))
+    together = label(labeler, ALL, predicates="predicted")
+    assert max(len(s.propositions) for s in together) > 2
+    for pairs in (1, 20):
+        monkeypatch.setattr("capsrl.labeler.PAIRS", pairs)
+        assert_same_answers(label(labeler, ALL, predicates="predicted"), together)
+
+
 def test_given_predicates_are_the_ones_labelled():
     labelled = label(make_labeler(), ALL)
     assert [s.predicates for s in labelled] == [s.predicates for s in ALL]
@@ -211,6 +222,16 @@ def test_a_saved_model_labels_as_before(tmp_path, bert, precision):
 
 def _all(sentences):
     return [p for s in sentences for p in s.propositions]
+
+
+def test_loading_draws_no_random_numbers(tmp_path, bert):
+    """Millions of them would only be overwritten; nor does it disturb those of its caller."""
+    embeddings = {"transformer": bert, "learned": 4, "characters": 6}
+    encoder = {"layers": 2, "predicate_width": 5}
+    make_labeler(make_config(embeddings=embeddings, encoder=encoder)).save(tmp_path / "model")
+    before = torch.get_rng_state()
+    Labeler.load(tmp_path / "model")
+    assert torch.equal(torch.get_rng_state(), before)
 
 
 def test_a_compact_model_is_a_quarter_in_size(tmp_path, bert):

@@ -136,6 +136,16 @@ def test_numbers_out_of_range_are_named_together(tmp_path):
     ]
 
 
+def test_numbers_out_of_range_are_named_beside_wrong_types(tmp_path):
+    path = write(tmp_path)
+    overrides = ("train.epochs=many", "train.batch_words=-5", "model.encoder.width=false")
+    assert problems(path, *overrides) == [
+        "--set: model.encoder.width: expected a whole number, got false",
+        '--set: train.epochs: expected a whole number, got "many"',
+        "--set: train.batch_words: expected at least 1, got -5",
+    ]
+
+
 def test_every_number_of_a_recipe_has_a_range():
     defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="a", dev="b"))))
     numbers = {key for key, value in defaults.items() if type(value) in (int, float)}
@@ -151,6 +161,15 @@ def test_choices_that_mean_nothing_together(tmp_path):
         "--set: model.embeddings.fine_tune: "
         "expected model.embeddings.transformer beside it, got none",
     ]
+
+
+def test_the_weights_are_pulled_at_in_one_way_only(tmp_path):
+    path = write(tmp_path)
+    assert problems(path, "train.weight_decay=0.01") == [
+        "--set: train.weight_decay: expected 0 beside loss.l2 = 0.0004, which pulls at the weights "
+        "already, got 0.01; set loss.l2 = 0.0 to decay them instead"
+    ]
+    assert read_recipe(path, ["train.weight_decay=0.01", "loss.l2=0.0"]).train.weight_decay == 0.01
 
 
 @pytest.mark.parametrize(
@@ -207,3 +226,9 @@ def test_recipes_differ_from_the_defaults_only_in_what_they_say():
         defaults = flatten(dataclasses.asdict(Recipe(data=recipe.data)))
         said = flatten({k: v for k, v in load_values(path).items() if k != "data"})
         assert [key for key, value in said.items() if value == defaults[key]] == [], path
+
+
+@pytest.mark.parametrize(("name", "width"), [("english", 1024), ("multilingual", 300)])
+def test_the_papers_recipes_look_predicates_up(name, width):
+    capsules = read_recipe(ROOT / "recipes" / f"paper-{name}.toml").model.capsules
+    assert (capsules.predicate, capsules.lookup_width) == ("lookup", width)  # eq. 2

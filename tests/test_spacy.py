@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import spacy
@@ -385,3 +386,14 @@ def test_only_the_pipeline_loads_torch_and_the_package_no_spacy():
 
 def test_what_spacy_says_of_the_component(nlp):
     assert nlp.analyze_pipes()["summary"]["capsrl"]["assigns"] == ["doc._.propositions"]
+
+
+def test_the_documentation_prints_what_it_says(capsys):
+    guide = Path(__file__).resolve().parent.parent / "docs" / "spacy.md"
+    examples = re.findall(
+        r"```python\n(.*?)```\n\n```\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert len(examples) == 2
+    for code, output in examples:
+        exec(compile(code, str(guide), "exec"), {})
+        assert capsys.readouterr().out == output

@@ -16,11 +16,14 @@ from capsrl.cli.stats import stats_command
 from capsrl.cli.train import train_command
 from capsrl.errors import CapsrlError
 
+MODEL_PACKAGES = ("pydantic", "safetensors", "tokenizers", "torch")  # of the extra `model`
+
 app = typer.Typer(
     help="Semantic role labelling by capsule networks: who did what to whom.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # paragraphs of docstrings are filled to the terminal's width
 )
 for name, command, panel in (
     ("label", label_command, "Label"),
@@ -60,6 +63,11 @@ def main() -> None:
         app()
     except CapsrlError as error:
         sys.stderr.write(f"error: {error}\n")
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if error.name not in MODEL_PACKAGES:
+            raise
+        sys.stderr.write(f"error: this needs {error.name}: pip install 'capsrl[model]'\n")
         sys.exit(2)
     except BrokenPipeError:  # `capsrl ... | head`
         sys.stderr.close()

@@ -26,7 +26,8 @@ def print_scores(
     # File and role names are text, not markup.
     console = Console(highlight=False, markup=False, emoji=False)
     first = scores[0]
-    console.print(f"{files[1]} against {files[0]}: {first.counts.sentences} sentences", style="dim")
+    title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
+    console.print(title, style="dim", soft_wrap=True)
     _show(console, _main_table("official", first.official))
     if first.mode != "official":
         _show(console, _main_table(first.mode, first.counts))
@@ -112,6 +113,8 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
 
 def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
     table = _table("Comparison", "", "precision", "recall", "F1", "EM", "repeated roles")
+    # A long path is folded, or it would squeeze out the figures.
+    table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     for file, system in zip(files, scores, strict=True):
         em, repeated = f"{system.exact_match:.2f}", str(system.official.pred_repeated)
         table.add_row(file, *_three(system.counts.labeled), em, repeated)

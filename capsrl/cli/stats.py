@@ -55,7 +55,7 @@ def stats_command(
 
 def _table(corpora: list[tuple[str, CorpusStats]], top: int) -> Table:
     table = Table(header_style="bold")
-    table.add_column("")
+    table.add_column("", no_wrap=True)  # the names of files are folded instead
     for name, _ in corpora:
         table.add_column(Text(name), justify="right", overflow="fold")
     columns = [stats for _, stats in corpora]

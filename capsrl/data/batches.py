@@ -1,7 +1,7 @@
 """Sentences in, length-bucketed batches of named tensors out."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -155,15 +155,67 @@ def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> lis
     return batches
 
 
+def share_out(items: Sequence[Indexed], *, most: int) -> Iterator[tuple[list[int], list[Indexed]]]:
+    """Group the predicates of a batch by the length of their sentences, longest first.
+
+    A group has at most `most` pairs of a predicate and a word, padding counted, or one predicate.
+    -> numbers of the sentences in `items`, and each with only those predicates that are in the
+       group; a sentence of many predicates is in several
+    """
+    numbers: list[int] = []
+    parts: list[Indexed] = []
+    room = longest = 0  # for predicates; words of the first sentence of the group
+    for number in sorted(range(len(items)), key=lambda number: -items[number].n_words):
+        item = items[number]
+        done = 0
+        while done < len(item.predicates):
+            if room == 0:
+                if parts:
+                    yield numbers, parts
+                numbers, parts, longest = [], [], item.n_words
+                room = max(most // longest, 1)
+            numbers.append(number)
+            if done == 0 and len(item.predicates) <= room:
+                parts.append(item)
+            else:
+                taken = slice(done, done + room)
+                parts.append(
+                    replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
+                )
+            room -= len(parts[-1].predicates)
+            done += len(parts[-1].predicates)
+    if parts:
+        yield numbers, parts
+
+
 def index_sentence(
-    sentence: Sentence, inventory: Inventory, words: Mapping[str, Any], length: int
+    sentence: Sentence,
+    inventory: Inventory,
+    words: Mapping[str, Any],
+    length: int,
+    *,
+    gold: bool = True,
 ) -> Indexed:
     """Look everything but the word vectors up, once and for all.
 
     words   what each source of word vectors needs of the sentence
     length  what it costs in a batch
+    gold    with the answers; else only where the predicates are, not even their lemmas
     """
     n_words = len(sentence.words)
+    if not gold:
+        none = np.zeros(0, dtype=np.int64)
+        return Indexed(
+            n_words=n_words,
+            length=length,
+            words=words,
+            predicates=sentence.predicates,
+            lemmas=(),
+            roles=none,
+            senses=none,
+            patterns=none,
+            tags=None,
+        )
     lemmas = tuple(lemma_of(sentence, position) for position in sentence.predicates)
     senses = [proposition.sense for proposition in sentence.propositions]
     roles = np.zeros((len(sentence.propositions), n_words), dtype=np.int64)

@@ -21,6 +21,7 @@ from typing import IO, TextIO, cast
 from capsrl.errors import DataError
 
 STANDARD = "-"  # the name of standard input and output on the command line
+_MAGIC = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00"}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -46,6 +47,12 @@ def read_lines(path: str | Path) -> Iterator[str]:
             "convert the file to UTF-8"
         ) from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+        if not _is_compressed(path):
+            suffix = Path(path).suffix
+            raise DataError(
+                f"{name_of(path)}: expected text compressed as {suffix} says, got other bytes; "
+                f"take {suffix} off the name of a file that is not compressed"
+            ) from None
         raise DataError(
             f"{name_of(path)}: expected more compressed text after line {number}, "
             f"got {str(error) or type(error).__name__}; the file is damaged or cut short"
@@ -96,6 +103,12 @@ def _open_binary(path: str | Path) -> contextlib.AbstractContextManager[IO[bytes
     if path.suffix == ".xz":
         return io.BufferedReader(cast(io.RawIOBase, lzma.open(path, "rb")), 1 << 16)
     return open(path, "rb")
+
+
+def _is_compressed(path: str | Path) -> bool:
+    """Whether the first bytes are those of what the suffix promises."""
+    with open(path, "rb") as file:
+        return file.read(6).startswith(_MAGIC[Path(path).suffix])
 
 
 @contextlib.contextmanager

@@ -60,7 +60,9 @@ class FactoredCapsules:
     def pull(self, weights: Tensor) -> Tensor:
         """As `DenseCapsules.pull`."""
         gathered = torch.bmm(weights.transpose(1, 2), self.met)  # P R M or P 1 M
-        gathered = gathered.expand(-1, self.factor.shape[0], -1)
+        if weights.shape[2] == 1:  # the same sum for all roles: one product for all of them
+            proposals = functional.linear(gathered.squeeze(1), self.factor.flatten(0, 1))
+            return proposals.view(-1, *self.factor.shape[:2])
         # One product per role with the one factor, not with a copy of it per predicate.
         return torch.bmm(gathered.transpose(0, 1), self.factor.transpose(1, 2)).transpose(0, 1)
 
@@ -102,13 +104,31 @@ class CapsuleForms(nn.Module):
             self.weight = nn.Parameter(torch.empty(n_roles, size, rank))
             nn.init.normal_(self.weight, std=rank**-0.5)
 
-    def forward(self, words: Tensor, predicates: Tensor) -> WordCapsules:
+    def of_rest(self, rest: Tensor) -> Tensor:
+        """What `of_word` makes of the last numbers of words alone.
+
+        rest  ... H'
+        ->    ... M
+        """
+        weight = self.of_word.weight[:, -rest.shape[-1] :]
+        return functional.linear(rest, weight, self.of_word.bias)
+
+    def forward(
+        self, words: Tensor, predicates: Tensor, rest: Tensor | None = None
+    ) -> WordCapsules:
         """Let every word of a sentence meet the predicate.
 
         words       P T H
         predicates  P H, or the lookup's width
+        rest        P T M  what `of_rest` made of the last numbers of words, which `words` then
+                    lacks
         """
-        words, predicates = self.of_word(words), self.of_predicate(predicates)
+        if rest is None:
+            words = self.of_word(words)
+        else:
+            first = self.of_word.weight[:, : words.shape[-1]]
+            words = functional.linear(words, first) + rest
+        predicates = self.of_predicate(predicates)
         if self.form == "factored":
             return FactoredCapsules(words * predicates.unsqueeze(1), self.weight)
         words = functional.pad(functional.elu(words), (0, 1), value=1.0)

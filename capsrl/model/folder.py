@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from torch import Tensor
+from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
@@ -74,9 +75,13 @@ class _NoInitialisation(TorchFunctionMode):
         args: tuple[object, ...] = (),
         kwargs: Mapping[str, object] | None = None,
     ) -> object:
+        kwargs = kwargs or {}
         if func in (Tensor.normal_, Tensor.uniform_):
             return args[0]
-        return func(*args, **(kwargs or {}))
+        # These come here whole; the methods they call inside do not.
+        if func in (init.normal_, init.uniform_, init.kaiming_uniform_):
+            return kwargs["tensor"]
+        return func(*args, **kwargs)
 
 
 def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) -> None:

@@ -96,11 +96,14 @@ class Network(nn.Module):
         self.routing_parts = routing_parts
         self.mark_predicate = mark_predicate
 
-    def index(self, sentence: Sentence) -> Indexed:
-        """A sentence as numbers; worth keeping between epochs."""
+    def index(self, sentence: Sentence, *, gold: bool = True) -> Indexed:
+        """A sentence as numbers; worth keeping between epochs.
+
+        gold  with the answers, for a loss
+        """
         words = self.vectors.index(sentence)
         length = self.vectors.length(words, len(sentence.words))
-        return index_sentence(sentence, self.inventory, words, length)
+        return index_sentence(sentence, self.inventory, words, length, gold=gold)
 
     def collate(self, items: Sequence[Indexed], *, gold: bool = True, blind: bool = True) -> Batch:
         """Some sentences as one batch, on the CPU.
@@ -184,19 +187,19 @@ class Network(nn.Module):
         rows, positions = predicates.rows, predicates.positions
         own = states[rows, positions]  # P H
         mask = mask[rows]  # P T
-        words = states[rows]  # P T H
+        seen = None
         if self.predicate_layer is not None:
-            words = torch.cat([self.predicate_layer(states, mask, rows, positions), words], -1)
+            seen = self.predicate_layer(states, mask, rows, positions).float()  # P T H'
         # Routing adds many small terms and the first iteration spreads a word over all roles:
         # bf16 has too few digits for that, and the products here are small.
         with torch.autocast(states.device.type, enabled=False):
-            own, words = own.float(), words.float()
+            own = own.float()
             sense_logits, pattern_logits = self.senses(
                 own, predicates.candidates, predicates.n_candidates
             )
             predicate = own if self.lookup is None else self.lookup(predicates.lemmas)
             predicate = functional.dropout(predicate, self.capsule_dropout, self.training)
-            words = variational_dropout(words, self.capsule_dropout, training=self.training)
+            words, rest = self._words(states.float(), seen, rows)
             n_iterations = self.n_iterations if n_iterations is None else n_iterations
             beliefs = relate(
                 self.forms,
@@ -206,5 +209,25 @@ class Network(nn.Module):
                 mask,
                 n_iterations=n_iterations,
                 parts=self.routing_parts,
+                rest=rest,
             )
         return Propositions(beliefs, sense_logits, pattern_logits)
+
+    def _words(
+        self, states: Tensor, seen: Tensor | None, rows: Tensor
+    ) -> tuple[Tensor, Tensor | None]:
+        """What capsules are made of: a word as the predicate sees it, if it does, then its state.
+
+        In training, dropout makes the state of a word another for every predicate. Else its part
+        of the product is the same for all predicates of a sentence, and taken once for them all.
+
+        states   B T H
+        seen     P T H'
+        -> words P T H+H', or P T H' with
+        -> rest  P T M     for the states
+        """
+        if not self.training:
+            nothing = states.new_zeros(len(rows), states.shape[1], 0)
+            return nothing if seen is None else seen, self.forms.of_rest(states)[rows]
+        words = states[rows] if seen is None else torch.cat([seen, states[rows]], -1)
+        return variational_dropout(words, self.capsule_dropout, training=True), None

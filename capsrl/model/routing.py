@@ -103,22 +103,28 @@ def relate(
     *,
     n_iterations: int,
     parts: int = 1,
+    rest: Tensor | None = None,
 ) -> Beliefs:
     """Make the word capsules of all predicates and route them.
 
     words       P T H
     predicates  P H, or the lookup's width
     mask        P T    True at words
+    rest        P T M  as `CapsuleForms.forward` takes it, where nothing is trained
     parts       above 1, in training: predicates do not meet here, so they are done in so many
                 parts, and each again when its gradient is due instead of keeping what it went
                 through. Less memory, more time. Not in the dense form: there the gradient of the
                 parameters outweighs all else, and each part would have its own
     """
 
-    def part(words: Tensor, predicates: Tensor, mask: Tensor) -> Beliefs:
-        beliefs: Beliefs = routing(forms(words, predicates), mask, n_iterations=n_iterations)
+    def part(
+        words: Tensor, predicates: Tensor, mask: Tensor, rest: Tensor | None = None
+    ) -> Beliefs:
+        beliefs: Beliefs = routing(forms(words, predicates, rest), mask, n_iterations=n_iterations)
         return beliefs
 
+    if rest is not None:
+        return part(words, predicates, mask, rest)
     if parts == 1 or not torch.is_grad_enabled() or forms.form == "dense" or len(words) < parts:
         return part(words, predicates, mask)
     done = [

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
 
+import numpy as np
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
@@ -54,9 +55,19 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
             continue
         scale = stored.get(name + SCALE)
         if scale is not None:
-            tensor = tensor.float() * scale.float().view(-1, *[1] * (tensor.dim() - 1))
+            tensor = _restored(tensor, scale)
         weights[name] = tensor.float() if tensor.is_floating_point() else tensor
     return weights
+
+
+def _restored(rounded: Tensor, scale: Tensor) -> Tensor:
+    """A matrix from its 8-bit integers and the scale of each row.
+
+    In one pass and by numpy: torch would start its threads for this, which takes longer than the
+    product itself and is needless for as long as nothing is labelled.
+    """
+    by_row = scale.float().view(-1, *[1] * (rounded.dim() - 1)).numpy()
+    return torch.from_numpy(np.multiply(rounded.numpy(), by_row, dtype=np.float32))
 
 
 def _stored(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:

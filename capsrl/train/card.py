@@ -58,7 +58,8 @@ def _front_matter(recipe: Recipe) -> str:
     if recipe.data.language:
         lines.append(f"language: {recipe.data.language}")
     if recipe.data.licence:
-        lines.append(f"license_name: {json.dumps(recipe.data.licence)}")
+        # Hubs have a list of licences of their own, and read a name only beside "other".
+        lines += ["license: other", f"license_name: {json.dumps(recipe.data.licence)}"]
     return "\n".join([*lines, "library_name: capsrl", "tags: [semantic-role-labeling]", "---\n"])
 
 

@@ -1,7 +1,7 @@
 """Records in, one line of JSON each; the same numbers to TensorBoard where it is installed.
 
 {"kind": "step", "epoch": 3, "step": 150, "loss": 0.41, "loss_roles": 0.3, "rate": 0.0005, ...}
-{"kind": "epoch", "epoch": 3, "step": 196, "dev_f1": 81.2, "dev_exact": 55.1, "best": true, ...}
+{"kind": "epoch", "epoch": 3, "step": 196, "dev_f1": 81.2, "dev_em": 55.1, "best": true, ...}
 {"kind": "end", "best_epoch": 17, "dev_f1": 86.0, "test_en_ewt_f1": 86.2, ...}
 """
 

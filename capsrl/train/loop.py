@@ -115,6 +115,8 @@ class Training:
             check_same(self._checkpoint, saved.identity, self._identity)
         self._train = _read(recipe.data.train)
         self._dev = _read(recipe.data.dev)
+        for path in recipe.data.test.values():  # at the end a wrong name would come too late
+            _check_sentences(path)
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
         self._indexed = [self._learner.network.index(sentence) for sentence in self._train]
@@ -327,11 +329,14 @@ class Training:
         return round(self.state.seconds + time.monotonic() - self._clock, 3)
 
 
-def _read(path: str) -> list[Sentence]:
-    sentences = [sentence for sentence in read_sentences(path) if sentence.words]
-    if not sentences:
+def _check_sentences(path: str) -> None:
+    if not any(sentence.words for sentence in read_sentences(path)):
         raise DataError(f"{path}: expected sentences, got none")
-    return sentences
+
+
+def _read(path: str) -> list[Sentence]:
+    _check_sentences(path)
+    return [sentence for sentence in read_sentences(path) if sentence.words]
 
 
 def _seed(seed: int) -> None:

@@ -1,10 +1,14 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from capsrl.data.formats import read_sentences
 from published_folders import make_ewt, make_up
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def capsrl(*arguments, folder):
@@ -90,6 +94,27 @@ def test_mistakes_exit_with_one_line(tmp_path, arguments, message):
     assert done.stderr.startswith(message)
     assert done.stderr.count("\n") == 1
     assert not (tmp_path / "out").exists()
+
+
+def test_the_commands_and_the_code_of_the_guide(tmp_path):
+    make_ewt(tmp_path)
+    for made, named in zip(make_up(tmp_path), ("UD", "UP"), strict=True):
+        made.rename(tmp_path / f"{named}_French-Sequoia")
+    guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^capsrl convert (.*)$", guide, re.MULTILINE)
+    assert [command.split()[0] for command in commands] == ["ewt", "up"]
+    for command in commands:
+        done = capsrl(*command.split(), folder=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert (tmp_path / command.split()[-1] / "train.conll09.xz").is_file()
+    (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
+    code += (
+        "print(len(list(english)), [len(list(each)) for each in french], sum(left_out.values()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60
+    )
+    assert (done.stdout, done.stderr) == ("4 [2, 1] 2\n", "")
 
 
 def test_a_file_that_is_called_ewt(tmp_path):

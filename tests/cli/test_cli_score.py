@@ -106,6 +106,25 @@ def test_compare(files, capsrl):
     assert 0 < comparison["p_value"] <= 1
 
 
+def test_long_names_leave_room_for_the_figures(files, capsrl):
+    folder = files / ("long" * 20)
+    folder.mkdir()
+    long = str(folder / "pred.conll09")
+    (folder / "pred.conll09").write_text(PRED)
+    _, out, _ = capsrl("score", "gold.conll09", long, "--compare", "other.conll09")
+    assert out.startswith(f"{long} against gold.conll09: 2 sentences\n")
+    comparison = out.partition("\nComparison\n")[2]
+    assert "precision  recall     F1    EM  repeated roles" in comparison
+    assert "66.67   66.67  66.67  0.00               0" in comparison
+    assert "".join(line.split()[0] for line in comparison.splitlines()[1:]).startswith(long[:10])
+
+
+def test_paragraphs_of_the_help_are_filled(capsrl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = capsrl("score", "--help")
+    assert " match, repeated roles and a 95% bootstrap interval. Files of any format" in out
+
+
 def test_the_seed_makes_runs_alike(files, capsrl):
     command = ("score", "gold.conll09", "pred.conll09", "--json", "--seed")
     assert capsrl(*command, "7") == capsrl(*command, "7")

@@ -38,6 +38,17 @@ def test_table(tmp_path):
     assert "A0" in table and "A1" in table and "A2" not in table
 
 
+def test_names_of_rows_are_whole_on_a_narrow_terminal(tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes what it writes to for a terminal
+    monkeypatch.setenv("NO_COLOR", "1")
+    long = tmp_path / f"{'long' * 15}.conll09"
+    long.write_text(TINY.read_text(encoding="utf-8"), encoding="utf-8")
+    lines = run(long, long).stdout.splitlines()
+    assert len(lines[0]) == 70  # the frame, which has no bold parts
+    assert any(line.startswith("│ propositions with a role twice │") for line in lines)
+
+
 def test_json():
     found = json.loads(run(TINY, "--json").stdout)
     assert [corpus["file"] for corpus in found] == [str(TINY)]

@@ -10,6 +10,7 @@ from capsrl.data.batches import (
     collate_gold,
     collate_predicates,
     index_sentence,
+    share_out,
 )
 from capsrl.data.inventory import build_inventory
 from capsrl.sentence import Argument, Proposition, Sentence
@@ -37,6 +38,51 @@ def test_without_a_seed_batches_come_by_falling_length(lengths):
     batches = bucket(lengths, batch_words=100, seed=None)
     in_order = [lengths[i] for batch in batches for i in batch]
     assert in_order == sorted(lengths, reverse=True)
+
+
+def with_predicates(n_words, n_predicates):
+    words = Sentence(words=("w",) * n_words)
+    return index(words.with_propositions(Proposition(i) for i in range(n_predicates)))
+
+
+@given(
+    st.lists(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))),
+    st.integers(1, 300),
+)
+def test_every_predicate_is_in_one_group_no_larger_than_asked_for(sizes, most):
+    items = [with_predicates(*size) for size in sizes]
+    seen, longest = [], []
+    for numbers, parts in share_out(items, most=most):
+        assert len(set(numbers)) == len(numbers) == len(parts)
+        n_predicates = sum(len(part.predicates) for part in parts)
+        longest.append(parts[0].n_words)
+        assert longest[-1] == max(part.n_words for part in parts)
+        assert n_predicates == 1 or n_predicates * longest[-1] <= most
+        for number, part in zip(numbers, parts, strict=True):
+            assert part.n_words == items[number].n_words
+            assert len(part.lemmas) == len(part.predicates) > 0
+            seen += [(number, position) for position in part.predicates]
+    assert sorted(seen) == [(n, p) for n, item in enumerate(items) for p in item.predicates]
+    assert longest == sorted(longest, reverse=True)
+
+
+def test_groups_are_filled():
+    items = [with_predicates(10, 7), with_predicates(3, 2), with_predicates(12, 1)]
+    groups = [
+        [(n, part.predicates) for n, part in zip(*group, strict=True)]
+        for group in share_out(items, most=60)
+    ]
+    # 5 x 12, then 5 x 10: a sentence of many predicates is in both.
+    assert groups == [[(2, (0,)), (0, (0, 1, 2, 3))], [(0, (4, 5, 6)), (1, (0, 1))]]
+
+
+def test_without_the_answers_only_the_places_of_predicates_are_kept():
+    item = index_sentence(SENTENCES[2], INVENTORY, {"words": 1}, 11, gold=False)
+    assert (item.n_words, item.length, item.words) == (9, 11, {"words": 1})
+    assert item.predicates == (4, 6)
+    assert item.lemmas == ()
+    assert item.tags is None
+    assert item.roles.size == item.senses.size == item.patterns.size == 0
 
 
 def test_a_seed_decides_who_meets_whom():

@@ -57,7 +57,7 @@ def written(sentences):
 
 def roles(sentence):
     return [
-        (each.predicate, each.sense, [(argument.role, argument.word) for argument in each.arguments])
+        (each.predicate, each.sense, [(one.role, one.word) for one in each.arguments])
         for each in sentence.propositions
     ]
 

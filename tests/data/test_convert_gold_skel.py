@@ -1,10 +1,10 @@
 import pytest
 
+from capsrl.data.convert import conll09_role
 from capsrl.data.convert.gold_skel import (
     Skeleton,
     SkeletonProposition,
     Span,
-    conll09_role,
     read_gold_skel,
 )
 from capsrl.errors import DataError
@@ -44,7 +44,8 @@ def test_a_last_sentence_without_its_blank_line():
     [
         ("ARG0", "A0"), ("ARGA", "AA"), ("ARGM-TMP", "AM-TMP"), ("C-ARG1", "C-A1"),
         ("R-ARGM-LOC", "R-AM-LOC"), ("ARG1-DSP", "A1"), ("C-ARG1-DSP", "C-A1"), ("C-V", "C-V"),
-        ("ARGM-DSP", "AM-DSP"),
+        ("ARGM-DSP", "AM-DSP"), ("A1-DSP", "A1"), ("AM-TMP", "AM-TMP"), ("R-A0", "R-A0"),
+        ("AA", "AA"),
     ],
 )  # fmt: skip
 def test_role_names(role, name):

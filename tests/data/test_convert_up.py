@@ -30,6 +30,14 @@ def test_auxiliaries_are_dropped_and_tags_universal(tmp_path):
     assert left_out == {"propositions of auxiliaries": 1}
 
 
+def test_direct_speech_has_no_role_of_its_own(tmp_path):
+    ud, up = make_up(tmp_path)
+    file = up / "xx_yy-up-train.conllup"
+    file.write_text(file.read_text().replace("A1:7", "A1-DSP:7|A1:7|C-A1-DSP:8"))
+    dogs, _ = read_up(find_splits(ud, up)[0], left_out=Counter())
+    assert dogs.propositions[1].arguments[2:] == (Argument("A1", 6), Argument("C-A1", 7))
+
+
 def test_numbers_that_count_empty_nodes_are_translated(tmp_path):
     """In these files the predicate of row 3 with an empty node before it is the second word."""
     _, test = find_splits(*make_up(tmp_path))

@@ -175,3 +175,20 @@ def test_predicates_of_ewt_get_their_lemmas(shared):
     # measured 0.981 and 0.995; most of the rest is misspelt, or a noun in -ing without its tag
     assert right / total > 0.978
     assert tagged / total > 0.993
+
+
+def test_every_word_of_a_tagged_sentence_gets_a_lemma():
+    words = ("The", "dogs", "always", "Were", "happier", "in", "Paris", "'s", "Gardens", ".")
+    tags = ("DT", "NNS", "RB", "VBD", "JJR", "IN", "NNP", "POS", "NNPS", ".")
+    sentence = Sentence(words, tags=tags)
+    filled = Lemmas(known=frozenset({"happy"})).fill(sentence)
+    assert " ".join(filled.lemmas) == "the dog always be happy in Paris 's Gardens ."
+    assert filled.words == words
+    assert Lemmas(exceptions={"noun": {"dogs": "hound"}}).fill(sentence).lemmas[1] == "hound"
+
+
+def test_lemmas_that_are_known_stay_and_without_tags_there_are_none():
+    known = Sentence(("Dogs",), tags=("NNS",), lemmas=("Dogs",))
+    assert Lemmas().fill(known) is known
+    untagged = Sentence(("Dogs",))
+    assert Lemmas().fill(untagged) is untagged

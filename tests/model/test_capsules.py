@@ -72,3 +72,14 @@ def test_factored_capsules_share_their_factors_among_the_roles():
     one[1, 3, 4] = 1.0
     assert capsules.push(one)[1, 2, 3].item() == pytest.approx(expected, abs=1e-10)
     assert forms.weight.numel() == R * D * M
+
+
+@pytest.mark.parametrize("form", ["dense", "factored"])
+@pytest.mark.parametrize("n_rest", [1, 5, H])
+def test_the_product_with_a_part_of_the_words_can_be_taken_before(form, n_rest):
+    """As when that part is the same for several predicates."""
+    forms, words, predicates = make(form)
+    vectors = torch.randn(P, R, D).double()
+    rest = forms.of_rest(words[..., H - n_rest :])
+    split = forms(words[..., : H - n_rest], predicates, rest)
+    assert_close(split.push(vectors), forms(words, predicates).push(vectors), atol=1e-12, rtol=0)

@@ -140,6 +140,23 @@ def test_every_parameter_learns(choices):
     assert all(bool(p.grad.isfinite().all()) for p in network.parameters())
 
 
+@pytest.mark.parametrize("choices", CHOICES, ids=str)
+def test_training_and_prediction_believe_the_same(choices):
+    """They take the products in another order; without dropout nothing else differs."""
+    network = network_of(**choices, dropout=0.0)
+    for module in network.modules():
+        if hasattr(module, "dropout"):
+            module.dropout = 0.0
+    network.vector_dropout = network.capsule_dropout = 0.0
+    batch = collate(network, SENTENCES)
+    with torch.no_grad():
+        predicted = network.eval()(batch).propositions.beliefs
+        trained = network.train()(batch).propositions.beliefs
+    for ours, theirs in zip(predicted.logits, trained.logits, strict=True):
+        assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
+    assert predicted.final.abs().max() > 0.01
+
+
 def test_parts_change_nothing_but_memory():
     gradients = []
     for parts in (1, 3):

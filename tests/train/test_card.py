@@ -14,7 +14,7 @@ def test_the_card_holds_data_licence_scores_recipe_and_limits():
     perfect = score(gold, gold)
     none = score(gold, [sentence.with_propositions([]) for sentence in gold])
     card = make_card(recipe, dev=perfect, tests={"dev": none}, n_sentences=28)
-    assert card.startswith('---\nlanguage: en\nlicense_name: "Apache-2.0"\n')
+    assert card.startswith('---\nlanguage: en\nlicense: other\nlicense_name: "Apache-2.0"\n')
     assert "- licence of the corpus: Apache-2.0\n" in card
     assert "trained on 28 sentences of `train.conll09`" in card
     assert "| dev (chosen on) | 100.00 | 100.00 | 100.00 | 100.00 | 36 |" in card

@@ -186,6 +186,14 @@ def test_a_corpus_without_sentences_is_refused(tmp_path):
         run(dataclasses.replace(recipe, data=data), tmp_path / "run", device="cpu")
 
 
+def test_a_missing_test_file_is_told_before_the_first_step(tmp_path):
+    seen = []
+    with pytest.raises(DataError, match=r"nowhere\.conll09: cannot be read: No such file"):
+        recipe = make_recipe("data.test.gone=nowhere.conll09")
+        run(recipe, tmp_path, device="cpu", report=seen.append)
+    assert seen == []
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "run").write_text("a file")
     with pytest.raises(ConfigError, match="run: cannot be written: File exists; name another"):

@@ -8,6 +8,7 @@ align      the words of one tokenisation on those of another, by their tags
 What does not fit is left out and counted, by the reason, in the Counter that a caller hands in.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -18,8 +19,9 @@ from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 
 SPLITS = ("train", "dev", "test")
-# They never have an argument, and CoNLL-2009 has no auxiliaries among its predicates.
+# PropBank gives them no arguments, and CoNLL-2009 has no auxiliaries among its predicates.
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})
+_ARG = re.compile(r"((?:[CR]-)*)A(?:RG)?(M-.*|\d|A)(-DSP)?")
 
 
 @dataclass(slots=True)
@@ -53,6 +55,16 @@ def without_auxiliaries(sentence: Sentence, left_out: Counter[str]) -> Sentence:
         return sentence
     left_out["propositions of auxiliaries"] += len(sentence.propositions) - len(kept)
     return sentence.with_propositions(kept)
+
+
+def conll09_role(role: str) -> str:
+    """The name in CoNLL-2009 of a role of PropBank: ARGM-TMP is AM-TMP, C-ARG1-DSP is C-A1.
+
+    -DSP says that the argument is direct speech. Names of CoNLL-2009 stay as they are.
+    """
+    if found := _ARG.fullmatch(role):
+        return f"{found[1]}A{found[2]}"
+    return role
 
 
 def find_file(folder: str | Path, name: str, *, holds: str) -> Path:

@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from capsrl.data.convert import conll09_role
 from capsrl.errors import DataError
 
 _N_FIXED = 8
 _TAG, _SENSE = 4, 7
 _PART = re.compile(r"\(([^()*\s]+)|\)")
 _CELL = re.compile(r"(?:\([^()*\s]+)*\*\)*")
-_ARG = re.compile(r"((?:[CR]-)*)ARG(M-.*|\d|A)(-DSP)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +62,6 @@ def read_gold_skel(lines: Iterable[str], *, source: str = "<lines>") -> Iterator
             rows = []
     if rows:
         yield _skeleton(rows, source, number - len(rows) + 1)
-
-
-def conll09_role(role: str) -> str:
-    """The name in CoNLL-2009 of a role of PropBank."""
-    if found := _ARG.fullmatch(role):
-        return f"{found[1]}A{found[2]}"
-    return role
 
 
 def _skeleton(rows: list[list[str]], source: str, line: int) -> Skeleton:

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from capsrl.data.convert import SPLITS, find_file, without_auxiliaries
+from capsrl.data.convert import SPLITS, conll09_role, find_file, without_auxiliaries
 from capsrl.data.files import read_lines
 from capsrl.data.universal import read_up2
 from capsrl.errors import DataError
-from capsrl.sentence import Sentence
+from capsrl.sentence import Proposition, Sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,8 @@ def find_splits(ud: str | Path, up: str | Path) -> list[UpSplit]:
 def read_up(split: UpSplit, *, left_out: Counter[str]) -> Iterator[Sentence]:
     """Yield the sentences of a split, in the order of UD, without the auxiliaries among predicates.
 
-    Tags are the universal ones (UPOS), since those of the treebank differ between languages.
+    Tags are the universal ones (UPOS), since those of the treebank differ between languages. Of
+    the role A1-DSP (direct speech) A1 is left.
     left_out is told how many auxiliaries (be.03, have.01, do.01) were left out.
     Raises DataError naming file and line, also where the two files have different words.
     """
@@ -66,4 +67,10 @@ def read_up(split: UpSplit, *, left_out: Counter[str]) -> Iterator[Sentence]:
     )
     for sentence in sentences:
         tagged = replace(sentence, tags=sentence.columns.get("UPOS", sentence.tags))
-        yield without_auxiliaries(tagged, left_out)
+        renamed = tagged.with_propositions(map(_rename_roles, tagged.propositions))
+        yield without_auxiliaries(renamed, left_out)
+
+
+def _rename_roles(proposition: Proposition) -> Proposition:
+    arguments = [replace(a, role=conll09_role(a.role)) for a in proposition.arguments]
+    return replace(proposition, arguments=tuple(dict.fromkeys(arguments)))

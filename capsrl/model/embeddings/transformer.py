@@ -27,6 +27,10 @@ from capsrl.model.embeddings.bert import Bert, rename_weights
 from capsrl.model.embeddings.mix import LayerMix
 from capsrl.sentence import Sentence
 
+# Of a word that are read. A word's vector is that of its first piece, and a rule of dashes or a
+# megabyte without a blank should not fill hundreds of windows; addresses in EWT fit.
+_LETTERS = 128
+
 
 @dataclass(frozen=True)
 class Pieces:
@@ -69,10 +73,14 @@ class Transformer(nn.Module):
 
     def index(self, sentence: Sentence) -> Pieces:
         """The pieces of a sentence; a word the tokeniser drops altogether is one unknown piece."""
-        words = [_printable(word) for word in sentence.words]
+        words = _printable([word[:_LETTERS] for word in sentence.words])
         encoding = self.tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
+        owners = encoding.word_ids  # of the pieces: words by number, in their order
+        starts = [i for i, word in enumerate(owners) if i == 0 or word != owners[i - 1]]
+        if len(starts) == len(words) and None not in owners:  # no word was dropped
+            return Pieces(np.array(encoding.ids, dtype=np.int64), np.array(starts, dtype=np.int64))
         pieces_of: list[list[int]] = [[] for _ in words]
-        for piece, word in zip(encoding.ids, encoding.word_ids, strict=True):
+        for piece, word in zip(encoding.ids, owners, strict=True):
             if word is not None:
                 pieces_of[word].append(piece)
         ids: list[int] = []
@@ -329,6 +337,10 @@ def _max_pieces(config: dict[str, Any]) -> int:
     return min(limit - offset.get(config.get("model_type", ""), 0), 512)
 
 
-def _printable(word: str) -> str:
-    """The word as UTF-8 can hold it: tokenizers refuse lone surrogates."""
-    return word.encode("utf-8", "replace").decode("utf-8")
+def _printable(words: Sequence[str]) -> list[str]:
+    """The words as UTF-8 can hold them: tokenizers refuse lone surrogates."""
+    try:
+        "".join(words).encode("utf-8")
+    except UnicodeEncodeError:
+        return [word.encode("utf-8", "replace").decode("utf-8") for word in words]
+    return list(words)

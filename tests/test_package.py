@@ -1,0 +1,154 @@
+"""What an installed capsrl is: light to import, documented, complete as a wheel."""
+
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import capsrl
+from capsrl.cli import MODEL_PACKAGES, app
+
+ROOT = Path(__file__).resolve().parent.parent
+HEAVY = ["torch", "transformers", "matplotlib", "spacy", "h5py", "tensorboard", "safetensors"]
+
+
+def loaded_by(code: str) -> set[str]:
+    """The top-level packages in a new Python after it has run some code."""
+    report = "import sys; print('LOADED', *{name.split('.')[0] for name in sys.modules})"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\n{report}"], capture_output=True, text=True, check=True
+    )
+    return set(done.stdout.splitlines()[-1].split()[1:])
+
+
+def test_importing_is_light():
+    loaded = loaded_by("import capsrl")
+    assert "capsrl" in loaded
+    servers = ["http", "socketserver", "uvicorn", "starlette"]
+    assert loaded & {*HEAVY, *servers, "rich", "typer", "numpy"} == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["--version"],
+        *([command, "--help"] for command in ("score", "convert", "stats", "label", "train")),
+        ["stats", "recipes/tiny/dev.conll09"],
+        ["score", "recipes/tiny/dev.conll09", "recipes/tiny/dev.conll09"],
+        ["convert", "recipes/tiny/dev.conll09", "-", "--to", "jsonl"],
+    ],
+    ids=" ".join,
+)
+def test_commands_without_a_model_are_light(arguments):
+    paths = [str(ROOT / each) if "/" in each else each for each in arguments]
+    code = (
+        "import capsrl.cli\n"
+        f"try:\n    capsrl.cli.app({paths!r})\nexcept SystemExit as end:\n    assert not end.code"
+    )
+    loaded = loaded_by(code)
+    assert "typer" in loaded
+    assert loaded & set(HEAVY) == set()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["label", "Hiti signed."],
+        ["predict", "en", "recipes/tiny/dev.conll09"],
+        ["evaluate", "en", "recipes/tiny/dev.conll09"],
+        ["train", "recipes/tiny.toml", "--out", "never"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
+    paths = [str(ROOT / each) if "/" in each else each for each in arguments]
+    code = (
+        f"import sys; sys.modules['torch'] = None; sys.argv = ['capsrl', *{paths!r}]\n"
+        "from capsrl.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
+    )
+    assert re.fullmatch(
+        r"error: (this|labelling) needs torch: pip install 'capsrl\[model\]'\n", done.stderr
+    )
+    assert done.returncode == 2
+
+
+def test_the_packages_of_the_model_are_those_of_its_extra():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extra = project["optional-dependencies"]["model"]
+    assert {each.split(">")[0] for each in extra} == set(MODEL_PACKAGES)
+
+
+def test_the_version_is_one_and_the_same():
+    result = CliRunner().invoke(app, ["--version"])
+    assert result.stdout == f"capsrl {capsrl.__version__}\n"
+    assert version("capsrl") == capsrl.__version__
+    assert f"## {capsrl.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_no_arguments_give_the_help_with_every_command():
+    shown = CliRunner().invoke(app, []).output
+    assert "who did what to whom" in shown
+    for command in ("label", "predict", "stats", "convert", "score", "train", "evaluate"):
+        assert re.search(rf"^│ {command} +\w", shown, re.M), command
+
+
+def test_public_names_are_there_and_documented():
+    for name in capsrl.__all__:
+        thing = getattr(capsrl, name)
+        assert thing.__doc__ and thing.__doc__.strip(), name
+        if inspect.isclass(thing):
+            methods = [each for each in vars(thing).items() if each[0][0] != "_"]
+            public = [(key, each) for key, each in methods if callable(each)]
+            assert [key for key, each in public if not each.__doc__] == [], name
+
+
+def test_versions_are_pinned():
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pins = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert pins["torch"] == "2.13.0"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    names = {re.split(r"[\[><=]", each)[0] for each in wanted} - {"capsrl"}
+    assert names - pins.keys() == set()
+
+
+def test_the_wheel_is_complete(tmp_path):
+    pytest.importorskip("setuptools")
+    source = tmp_path / "source"  # a copy: building leaves folders behind
+    shutil.copytree(ROOT / "capsrl", source / "capsrl")
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE"):
+        shutil.copy(ROOT / name, source)
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+        + ["--no-index", "--wheel-dir", str(tmp_path), str(source)],
+        check=True,
+        capture_output=True,
+    )
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    there = {
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "capsrl").rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert {"capsrl/py.typed", "capsrl/data/schema.json", "capsrl/models/en/config.json"} <= there
+    assert there - names == set()
+    assert {name.rsplit("/", 1)[1] for name in names if "/licenses/" in name} == {
+        "LICENSE",
+        "NOTICE",
+    }
+    weights = sum(info.stat().st_size for info in (ROOT / "capsrl/models/en").rglob("*.*"))
+    assert weights < 40e6

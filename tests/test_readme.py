@@ -1,0 +1,135 @@
+"""What the pages show is what the code does: their blocks are run and compared with the text."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(?:<!-- ([\w ]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/README.md"]
+
+
+def read(page: str) -> str:
+    return (ROOT / page).read_text(encoding="utf-8")
+
+
+def commands(block: str) -> Iterator[tuple[str, str]]:
+    """(command, what it prints) for each line of a console block that begins with `$ `."""
+    for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
+        command, _, printed = part.partition("\n")
+        yield command, printed
+
+
+def same_on_every_machine(text: str) -> str:
+    """Numbers as 0 and blanks as one: for times, and scores of models trained on the spot."""
+    return re.sub(r"\s+", " ", re.sub(r"(?<![A-Za-z])\d+(\.\d+)?", "0", text))
+
+
+def without_ends(text: str) -> list[str]:
+    """Lines without blanks at their ends, which editors take away from Markdown."""
+    return [line.rstrip() for line in text.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory) -> Path:
+    """A folder with the recipes, where commands may leave files."""
+    folder = tmp_path_factory.mktemp("readme")
+    (folder / "recipes").symlink_to(ROOT / "recipes")
+    return folder
+
+
+def shell(command: str, folder: Path) -> str:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = os.environ | {"PATH": path, "COLUMNS": "80", "PYTHONUTF8": "1"}
+    done = subprocess.run(
+        command, shell=True, cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_python_blocks_print_what_follows_them():
+    blocks = BLOCK.findall(read("README.md"))
+    names: dict[str, object] = {}
+    n_run = 0
+    for (_, language, code), (_, _, printed) in zip(blocks, blocks[1:], strict=False):
+        if language == "python":
+            out = io.StringIO()
+            with redirect_stdout(out):
+                exec(compile(code, "README.md", "exec"), names)
+            assert out.getvalue() == printed
+            n_run += 1
+    assert n_run > 0
+
+
+def test_console_blocks_print_what_they_show(workplace):
+    n_run = 0
+    for remark, language, block in BLOCK.findall(read("README.md")):
+        for command, shown in commands(block) if language == "console" else ():
+            printed = shell(command, workplace)
+            if remark == "numbers vary":
+                shown, printed = same_on_every_machine(shown), same_on_every_machine(printed)
+            assert without_ends(printed) == without_ends(shown), command
+            n_run += 1
+    assert n_run > 5
+
+
+def test_the_picture_is_what_the_command_draws(workplace):
+    [text] = set(re.findall(r'capsrl label "(Mira .*)"', read("README.md")))
+    drawn = shell(f'capsrl label "{text}" --format svg', workplace)
+    assert drawn == read("docs/example.svg")
+
+
+def test_the_code_is_there_early():
+    lines = read("README.md").splitlines()
+    assert lines.index("labeler = capsrl.load()") < 12
+
+
+def test_the_tree_names_every_module():
+    [tree] = [block for _, _, block in BLOCK.findall(read("README.md")) if "sentence.py" in block]
+    named = set(re.findall(r"\w+\.py", tree))
+    modules = [path for path in (ROOT / "capsrl").rglob("*.py") if path.name[:2] != "__"]
+    assert len(modules) > 50
+    assert named == {path.name for path in modules}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", read(page))
+    assert links
+    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+
+
+def test_figures_are_those_of_the_results():
+    models = read("README.md").split("## Models")[1].split("\n## ")[0]
+    known = read("docs/RESULTS.md") + read("capsrl/models/en/README.md")
+    figures = re.findall(r"\d\d\.\d\d", models)
+    assert len(figures) >= 4
+    assert [figure for figure in figures if figure not in known] == []
+
+
+def test_every_page_is_listed():
+    listed = read("docs/README.md")
+    pages = [path.name for path in (ROOT / "docs").glob("*.md") if path.name != "README.md"]
+    assert len(pages) > 4
+    assert [page for page in pages if f"({page})" not in listed] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("F1 87.50  in 11.0 s", "F1 0 in 0 s"), ("a   b\n12", "a b 0"), ("dev 1", "dev 0")],
+)
+def test_numbers_that_vary_do_not_count(text, wanted):
+    assert same_on_every_machine(text) == wanted
+
+
+def test_commands_are_told_from_what_they_print():
+    block = "$ capsrl a\nx\n  $ y\n$ capsrl b\n"
+    assert list(commands(block)) == [("capsrl a", "x\n  $ y\n"), ("capsrl b", "")]
