@@ -33,6 +33,8 @@ CLIENTS = 16
 FACTOR = 4
 MAX_CONNECTIONS = 300  # the server takes 512
 TOLERANCE = 1e-3
+_IDLE = 3.0  # seconds; after 5 the server closes a connection, perhaps just when it is used again
+_WARM = 20.0  # seconds of overload after which the memory has found its size
 
 Json = dict[str, object]
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -90,7 +92,7 @@ class Client:
     def __init__(self, port: int, answers: dict[str, Json]) -> None:
         self._port = port
         self._answers = answers
-        self._idle: deque[Connection] = deque()
+        self._idle: deque[tuple[float, Connection]] = deque()
         self.outcomes: Counter[str] = Counter()
         self.seconds: list[float] = []
 
@@ -122,20 +124,24 @@ class Client:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
-        if self._idle:
-            connection = self._idle.pop()
-        else:
+        connection = None
+        while self._idle and connection is None:
+            since, connection = self._idle.pop()
+            if time.perf_counter() - since > _IDLE:
+                connection[1].close()
+                connection = None
+        if connection is None:
             connection = await asyncio.open_connection("127.0.0.1", self._port)
         try:
             yield connection
         except BaseException:
             connection[1].close()
             raise
-        self._idle.append(connection)
+        self._idle.append((time.perf_counter(), connection))
 
     async def close(self) -> None:
         """Give up the connections."""
-        for _, writer in self._idle:
+        for _, (_, writer) in self._idle:
             writer.close()
 
 
@@ -210,8 +216,8 @@ def measure_overload(
         # Full batches are faster than those of 16 clients, so the capacity is measured again. And
         # as much memory as they take is held after some seconds of this.
         warm = Client(port, answers)
-        asyncio.run(open_loop(warm, texts, 10, FACTOR * rate, lambda: None))
-        rate = FACTOR * max(rate, warm.outcomes["200"] / 10)
+        asyncio.run(open_loop(warm, texts, _WARM, FACTOR * rate, lambda: None))
+        rate = FACTOR * max(rate, warm.outcomes["200"] / _WARM)
         held: list[float] = []
         client = Client(port, answers)
 
