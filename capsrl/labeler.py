@@ -80,7 +80,7 @@ class Labeler:
             sentences = sentences_of(text)
         else:
             source = "given"
-            sentences = _at_positions(text, [int(position) for position in predicates])
+            sentences = mark_predicates(text, [int(position) for position in predicates])
         return list(
             self.label_sentences(
                 sentences,
@@ -282,8 +282,12 @@ def sentences_of(text: str | Sequence[str]) -> list[Sentence]:
     return [Sentence(words)]
 
 
-def _at_positions(text: str | Sequence[str], places: Sequence[int]) -> list[Sentence]:
-    """The sentences of a text with a bare proposition at every place."""
+def mark_predicates(text: str | Sequence[str], places: Sequence[int]) -> list[Sentence]:
+    """The sentences of a text with a bare proposition at every place.
+
+    places  offsets of characters in a text, positions of words in a sentence that comes as words
+    Raises ValueError for a place that is not in a word.
+    """
     sentences = sentences_of(text)
     missed = set(places)
     marked: list[Sentence] = []

@@ -13,6 +13,7 @@ from capsrl.cli.evaluate import evaluate_command
 from capsrl.cli.label import label_command
 from capsrl.cli.predict import predict_command
 from capsrl.cli.score import score_command
+from capsrl.cli.serve import serve_command
 from capsrl.cli.stats import stats_command
 from capsrl.cli.train import train_command
 from capsrl.errors import CapsrlError
@@ -29,6 +30,7 @@ app = typer.Typer(
 for name, command, panel in (
     ("label", label_command, "Label"),
     ("predict", predict_command, "Label"),
+    ("serve", serve_command, "Label"),
     ("stats", stats_command, "Corpora"),
     ("convert", convert_command, "Corpora"),
     ("score", score_command, "Corpora"),

@@ -1,0 +1,264 @@
+"""The service under load, on loopback: `python benchmarks/serve.py [--seconds 20]`.
+
+Three servers of the shipped model, one after the other, and clients in this process:
+1. 16 clients, requests labelled one at a time (`--batch 1`): requests per second.
+2. 16 clients, in batches: the same, and how much faster. Once with a short sentence per request,
+   once with texts of up to three sentences, which are small batches by themselves.
+3. Texts come at four times that rate for some seconds, whether or not the last were answered.
+   No answer may be lost, or be anything but 200 or 503; every 200 is compared with what the
+   library says of the same text; the memory of the server must not grow.
+Exits with 1 if any of that is not so.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import product
+from pathlib import Path
+from statistics import median
+
+import capsrl
+
+ROOT = Path(__file__).resolve().parent.parent
+CLIENTS = 16
+FACTOR = 4
+MAX_CONNECTIONS = 300  # the server takes 512
+TOLERANCE = 1e-3
+_IDLE = 3.0  # seconds; after 5 the server closes a connection, perhaps just when it is used again
+_WARM = 20.0  # seconds of overload after which the memory has found its size
+
+Json = dict[str, object]
+Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+def make_texts() -> tuple[list[str], list[str]]:
+    """240 sentences of 4 to 15 words; and 480 texts of up to 40 words, in no order of length."""
+    who = ("Hiti", "The old court", "Nobody in Prague", "Her lawyer", "A company that sells tea")
+    did = ("signed the contract", "refused to pay", "left early", "wants to buy a boat")
+    when = ("yesterday", "in May 1999", "after the war ended", "without a word")
+    where = ("", " in Geneva", " at home")
+    more = ("", " The decision of the board surprised everyone.", " Why?", " It rained.")
+    far = ("", " Critics said that the sale, announced on Monday, would harm those who had no say.")
+    sentences = [f"{a} {b} {c}{d}." for a, b, c, d in product(who, did, when, where)]
+    texts = [f"{a}{b}{c}" for a, b, c in product(sentences[::4], more, far)]
+    chance = random.Random(1)
+    return chance.sample(sentences, len(sentences)), chance.sample(texts, len(texts))
+
+
+def same(ours: object, theirs: object) -> bool:
+    """Whether two JSON values are equal, probabilities to within a tolerance."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() == theirs.keys() and all(same(ours[k], theirs[k]) for k in ours)
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(same, ours, theirs))
+    if isinstance(ours, float) and isinstance(theirs, float):
+        return abs(ours - theirs) <= TOLERANCE
+    return ours == theirs
+
+
+@contextmanager
+def server(*options: str) -> Iterator[tuple[int, int]]:
+    """Run a server; gives its port and process id."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "capsrl", "serve", "--port", "0", "--device", "cpu", *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout is not None
+    try:
+        found = re.search(r":(\d+)/", process.stdout.readline())
+        if found is None:
+            sys.exit("the server did not start; try capsrl serve")
+        yield int(found[1]), process.pid
+    finally:
+        process.terminate()
+        process.wait()
+
+
+class Client:
+    """Posts texts over connections that it keeps, and checks what comes back."""
+
+    def __init__(self, port: int, answers: dict[str, Json]) -> None:
+        self._port = port
+        self._answers = answers
+        self._idle: deque[tuple[float, Connection]] = deque()
+        self.outcomes: Counter[str] = Counter()
+        self.seconds: list[float] = []
+
+    async def ask(self, text: str) -> None:
+        """Post one text and count what became of it."""
+        start = time.perf_counter()
+        try:
+            async with self._connection() as (reader, writer):
+                body = json.dumps({"text": text}).encode()
+                head = (
+                    "POST /label HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+                    f"Content-Length: {len(body)}\r\n\r\n"
+                )
+                writer.write(head.encode() + body)
+                answer = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                status = answer.split(" ", 2)[1]
+                length = re.search(r"content-length: (\d+)", answer)
+                content = await reader.readexactly(int(length[1]) if length else 0)
+        except (OSError, asyncio.IncompleteReadError):
+            self.outcomes["lost"] += 1
+            return
+        if status == "200":
+            self.seconds.append(time.perf_counter() - start)
+            if not same(json.loads(content), self._answers[text]):
+                status = "200 but wrong"
+        elif status == "503" and "retry-after: " not in answer:
+            status = "503 without retry-after"
+        self.outcomes[status] += 1
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[Connection]:
+        connection = None
+        while self._idle and connection is None:
+            since, connection = self._idle.pop()
+            if time.perf_counter() - since > _IDLE:
+                connection[1].close()
+                connection = None
+        if connection is None:
+            connection = await asyncio.open_connection("127.0.0.1", self._port)
+        try:
+            yield connection
+        except BaseException:
+            connection[1].close()
+            raise
+        self._idle.append((time.perf_counter(), connection))
+
+    async def close(self) -> None:
+        """Give up the connections."""
+        for _, (_, writer) in self._idle:
+            writer.close()
+
+
+async def closed_loop(client: Client, texts: list[str], seconds: float) -> float:
+    """Requests per second of some clients that each wait for their answer before they go on."""
+    start = time.perf_counter()
+
+    async def one(number: int) -> None:
+        while time.perf_counter() - start < seconds:
+            await client.ask(texts[number % len(texts)])
+            number += CLIENTS
+
+    await asyncio.gather(*map(one, range(CLIENTS)))
+    took = time.perf_counter() - start
+    await client.close()
+    return client.outcomes["200"] / took
+
+
+async def open_loop(
+    client: Client, texts: list[str], seconds: float, rate: float, watch: Callable[[], None]
+) -> int:
+    """Send requests at a rate whatever becomes of them; gives how many were sent."""
+    start = looked = time.perf_counter()
+    sent = 0
+    tasks: set[asyncio.Task[None]] = set()
+    while (now := time.perf_counter()) - start < seconds:
+        if now - looked >= 0.5:
+            looked = now
+            watch()
+        while sent < (now - start) * rate and len(tasks) < MAX_CONNECTIONS:
+            task = asyncio.create_task(client.ask(texts[sent % len(texts)]))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+            sent += 1
+        await asyncio.sleep(0.005)
+    await asyncio.gather(*tasks)
+    await client.close()
+    return sent
+
+
+def memory(process: int) -> float:
+    """Megabytes that a process holds."""
+    status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    found = re.search(r"VmRSS:\s+(\d+) kB", status)
+    assert found is not None
+    return int(found[1]) / 1024
+
+
+def measure_throughput(
+    name: str, texts: list[str], answers: dict[str, Json], seconds: float
+) -> float:
+    """Rows 1 and 2; gives the rate in batches."""
+    rates = []
+    print(f"{CLIENTS} clients, {name}")
+    for how, options in (("one at a time", ["--batch", "1"]), ("in batches", [])):
+        with server(*options) as (port, _):
+            asyncio.run(closed_loop(Client(port, answers), texts, 3))  # warm
+            client = Client(port, answers)
+            rates.append(asyncio.run(closed_loop(client, texts, seconds)))
+        middle = median(client.seconds) * 1000
+        outcomes = dict(client.outcomes)
+        print(f"    {how:13} {rates[-1]:6.1f} requests/s, median {middle:.0f} ms, {outcomes}")
+    print(f"    batches: {rates[1] / rates[0]:.2f} times the throughput")
+    return rates[1]
+
+
+def measure_overload(
+    texts: list[str], answers: dict[str, Json], seconds: float, rate: float
+) -> bool:
+    """Row 3; gives whether all was as it must be."""
+    with server() as (port, process):
+        # Full batches are faster than those of 16 clients, so the capacity is measured again. And
+        # as much memory as they take is held after some seconds of this.
+        warm = Client(port, answers)
+        asyncio.run(open_loop(warm, texts, _WARM, FACTOR * rate, lambda: None))
+        rate = FACTOR * max(rate, warm.outcomes["200"] / _WARM)
+        held: list[float] = []
+        client = Client(port, answers)
+
+        def watch() -> None:
+            held.append(memory(process))
+
+        sent = asyncio.run(open_loop(client, texts, seconds, rate, watch))
+    outcomes = client.outcomes
+    n = max(1, len(held) // 4)
+    quarters = [median(held[i : i + n]) for i in range(0, 4 * n, n)]
+    ordered = sorted(client.seconds)
+    print(f"{sent} requests in {seconds:g} s, {sent / seconds:.0f}/s of {rate:.0f}/s wanted")
+    print(f"    {dict(outcomes)}, {outcomes['200'] / seconds:.1f} answers/s")
+    print(
+        f"    answers after {ordered[len(ordered) // 2]:.2f} s (median), "
+        f"{ordered[int(len(ordered) * 0.99)]:.2f} s (99 %)"
+    )
+    shown = ", ".join(f"{size:.0f}" for size in quarters)
+    print(f"    memory in each quarter of the time: {shown} MB")
+    answered = outcomes["200"] + outcomes["503"]
+    return answered == sent and outcomes["503"] > 0 and quarters[-1] < quarters[0] * 1.05
+
+
+def main() -> None:
+    """Measure, print, and exit with 1 if something was not as it must be."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=20, help="of overload")
+    parser.add_argument("--short", type=float, default=8, help="seconds of each other run")
+    options = parser.parse_args()
+    sentences, texts = make_texts()
+    labelled = capsrl.load().label_many([*sentences, *texts])
+    answers: dict[str, Json] = {
+        text: {"sentences": [sentence.alone().to_dict() for sentence in result]}
+        for text, result in zip([*sentences, *texts], labelled, strict=True)
+    }
+    measure_throughput("a sentence each", sentences, answers, options.short)
+    rate = measure_throughput("a text each", texts, answers, options.short)
+    good = measure_overload(texts, answers, options.seconds, rate)
+    print("all as it must be" if good else "NOT as it must be")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+import re
+import socket
+
+import pytest
+from typer.testing import CliRunner
+
+from capsrl.cli import app
+from capsrl.errors import ConfigError, ModelError
+
+
+def serve(*options, **environment):
+    result = CliRunner().invoke(app, ["serve", *options], env=environment)
+    if result.exception is not None:
+        raise result.exception
+
+
+def test_an_address_in_use_is_said_before_the_model_is_loaded():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        message = f"--host 127.0.0.1 --port {port}: expected an address to listen at, got Address"
+        with pytest.raises(ConfigError, match=f"^{re.escape(message)}.*; --port 0 takes a free"):
+            serve("--port", str(port), "--model", "no such model")
+
+
+def test_an_address_of_another_machine():
+    with pytest.raises(ConfigError, match=r"^--host 192\.0\.2\.1 --port 0: .* got Cannot assign"):
+        serve("--host", "192.0.2.1", "--port", "0")
+
+
+@pytest.mark.parametrize("token", ["", "  ", "naïve", "two\nlines"])
+def test_tokens_that_no_header_can_hold(token):
+    with pytest.raises(ConfigError, match="^--token: expected printable ASCII characters, got"):
+        serve("--token", token, "--port", "0")
+
+
+def test_a_model_that_is_none():
+    with pytest.raises(ModelError, match="^nowhere: expected a model folder"):
+        serve("--model", "nowhere", "--port", "0")

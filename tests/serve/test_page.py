@@ -1,0 +1,382 @@
+"""The page in a real browser, with the real service behind it."""
+
+import re
+import shutil
+import socket
+import threading
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+
+from capsrl.data.jsonl import read_jsonl
+from capsrl.sentence import Proposition
+
+uvicorn = pytest.importorskip("uvicorn")
+playwright = pytest.importorskip("playwright.sync_api")
+
+from capsrl.serve.app import STATIC, make_app  # noqa: E402
+from capsrl.serve.limits import Limits  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+CHROMIUM = shutil.which("chromium")
+SWITCHES = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+
+HAY = "The farmer loaded the wagon with hay."  # hay: A1 after iteration 1, A2 after 2
+# 64 words, some with commas, eight predicates; drawn on many lines on a phone.
+LONG = (
+    "After the council, which had met in secret for three weeks, finally admitted that the old "
+    "bridge near the harbour could no longer carry the heavy trucks that the brewery sends to the "
+    "coast every morning, the mayor promised the angry drivers, most of whom had already lost two "
+    "days of pay, that the city would build them a new road before the winter."
+)
+
+
+class Server:
+    """The service on a free port of this machine, in a thread."""
+
+    def __init__(self, app):
+        self.socket = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
+        config = uvicorn.Config(app, log_level="error", ws="none")
+        self.server = uvicorn.Server(config)
+        self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
+        self.thread.start()
+        while not self.server.started:
+            assert self.thread.is_alive()
+            time.sleep(0.05)
+
+    def stop(self):
+        self.server.should_exit = True
+        self.thread.join()
+        self.socket.close()
+
+
+@pytest.fixture(scope="module")
+def url(labeler) -> Iterator[str]:
+    server = Server(make_app(labeler, limits=Limits(trace_characters=1000)))
+    yield server.url
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def browser() -> "Iterator[Browser]":
+    playwright.expect.set_options(timeout=30_000)  # a busy machine is no mistake of the page
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(SWITCHES))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, url) -> "Iterator[Page]":
+    """The page, freshly opened; what the browser complains of fails the test."""
+    page = browser.new_page(base_url=url, viewport={"width": 1280, "height": 900})
+    complaints = watch(page)
+    page.goto("/")
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def watch(page: "Page") -> list[str]:
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+    return complaints
+
+
+def label(page: "Page", text: str) -> None:
+    page.get_by_label("English text").fill(text)
+    page.get_by_role("button", name="Label").click()
+    answered(page)
+
+
+def answered(page: "Page") -> None:
+    playwright.expect(page.get_by_role("status")).to_have_text(re.compile("predicate|no word"))
+
+
+def arcs(page: "Page", state: str) -> list[str]:
+    """What is written on the arcs of a state; an arc over two lines has two labels."""
+    return sorted(set(page.locator(f".arc.{state} .role").all_text_contents()))
+
+
+def believed(proposition: Proposition, step: int, state: str = "now") -> list[str]:
+    """What should be written there, by the library's own trace."""
+    trace = proposition.trace
+    best = trace.beliefs.argmax(-1)  # N+1 T
+    shown = []
+    for word in range(best.shape[1]):
+        now, past = {int(best[step, word])}, set(best[:step, word].tolist())
+        for role in (now if state == "now" else past - now) - {0}:
+            shown.append(f"{trace.roles[role]} {trace.beliefs[step, word, role]:.2f}")
+    return sorted(set(shown))
+
+
+def test_the_page_asks_nobody_else_and_has_no_code_in_its_text():
+    names = {path.name for path in STATIC.iterdir()}
+    assert {"index.html", "app.js", "style.css"} <= names
+    for path in STATIC.iterdir():
+        text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"https?:|//[a-z]+\.[a-z]", text), path.name
+        assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", text), path
+    page = (STATIC / "index.html").read_text(encoding="utf-8")
+    assert not re.search(r"<[^>]*\son\w+=|<[^>]*\sstyle=|<script(?![^>]*\ssrc=)|<style", page)
+
+
+def test_examples_change_their_minds(labeler):
+    page = (STATIC / "index.html").read_text(encoding="utf-8").replace("&amp;", "&")
+    examples = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', page)
+    assert len(examples) >= 5
+    for address, shown in examples:
+        place = {name: values[0] for name, values in parse_qs(address).items()}
+        assert place["text"] == shown
+        (sentence,) = labeler.label(shown, trace=True)
+        (proposition,) = [p for p in sentence.propositions if p.predicate == int(place["p"])]
+        best = proposition.trace.beliefs.argmax(-1)
+        assert (best[int(place["i"])] != best[-1]).any(), shown
+
+
+@needs_browser
+def test_label_and_choose_a_predicate(page, labeler):
+    text = (
+        "An injury prevented Hiti from signing the contract. 🎉 Oslo, at noon! Ana's “dog” barked."
+    )
+    label(page, text)
+    sentences = labeler.label(text, trace=True)
+    items = page.locator("#sentences > li")
+    assert items.count() == len(sentences)
+    for number, sentence in enumerate(sentences):
+        buttons = items.nth(number).locator("button.predicate")
+        assert buttons.all_text_contents() == [sentence.words[p] for p in sentence.predicates]
+        assert items.nth(number).locator("p").first.text_content() == sentence.alone().text
+    proposition = sentences[0].propositions[-1]
+    button = page.get_by_role("button", name="signing")
+    button.click()
+    playwright.expect(button).to_have_attribute("aria-pressed", "true")
+    assert page.locator("[aria-pressed=true]").count() == 1
+    title = f"signing: {proposition.sense} {proposition.probability:.2f}"
+    assert page.get_by_role("heading", level=3).text_content() == title
+    assert arcs(page, "now") == sorted(
+        f"{a.role} {a.probability:.2f}" for a in proposition.arguments
+    )
+
+
+@needs_browser
+def test_slider_shows_what_was_believed(page, labeler):
+    label(page, HAY)
+    page.get_by_label("Iterations").select_option("4")
+    slider = page.get_by_label("Iteration", exact=True)
+    playwright.expect(slider).to_have_attribute("max", "4")
+    (sentence,) = labeler.label(HAY, trace=True, iterations=4)
+    (proposition,) = sentence.propositions
+    trace = proposition.trace
+    for step in (4, 0, 1, 2, 3):
+        slider.fill(str(step))
+        assert arcs(page, "now") == believed(proposition, step)
+        assert arcs(page, "past") == believed(proposition, step, "past")
+        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="hay"))
+        columns = page.locator("#heat thead th").all_text_contents()[1:]
+        wanted = [trace.beliefs[step, 6, trace.roles.index(r)] for r in columns[:-1]]
+        wanted += [trace.beliefs[step, 6, 0]]
+        assert row.locator("td").all_text_contents() == [f"{prob:.2f}" for prob in wanted]
+    slider.fill("1")
+    assert "A1 is claimed by “wagon” and “hay”." in page.locator("#story").text_content()
+    slider.fill("2")
+    assert "“hay” moves from A1 to A2." in page.locator("#story").text_content()
+
+
+@needs_browser
+def test_play_runs_to_the_end(page):
+    label(page, HAY)
+    page.get_by_role("button", name="Play").click()
+    shown = page.locator("#iteration-shown")
+    for step in ("0 of 2", "1 of 2", "2 of 2"):
+        playwright.expect(shown).to_have_text(step)
+    playwright.expect(page.get_by_role("button", name="Play")).to_be_visible()
+
+
+@needs_browser
+def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
+    text = f"{HAY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
+    label(page, text)
+    sentences = [sentence.alone() for sentence in labeler.label(text, trace=True)]
+    read = list(read_jsonl(saved(page, "Download JSON", "capsrl.jsonl", tmp_path).splitlines()))
+    assert [sentence.to_json() for sentence in read] == [s.to_json() for s in sentences]
+    rows = saved(page, "Download CoNLL-2009", "capsrl.conll09", tmp_path)
+    assert rows == "".join(sentence.to_conll09() for sentence in sentences)
+
+
+@needs_browser
+def test_downloaded_drawing_shows_the_iteration_in_view(page, tmp_path):
+    label(page, HAY)
+    drawn = {}
+    for step in ("1", "2"):
+        page.get_by_label("Iteration", exact=True).fill(step)
+        tree = ET.fromstring(saved(page, "Download SVG", "capsrl-load.01.svg", tmp_path))
+        assert {e.get("class") or e.get("style") for e in tree.iter()} == {"drawing", None}
+        drawn[step] = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
+    assert [word for word in drawn["1"] if word in HAY] == HAY[:-1].split() + ["."]
+    assert len([label for label in drawn["1"] if label.startswith(("A1 ", "A2 "))]) == 2
+    ghost = "A1 0.00"
+    assert ghost in drawn["2"] and ghost not in drawn["1"]
+
+
+def saved(page: "Page", button: str, name: str, folder: Path) -> str:
+    with page.expect_download() as download:
+        page.get_by_role("button", name=button).click()
+    assert download.value.suggested_filename == name
+    download.value.save_as(folder / name)
+    return (folder / name).read_bytes().decode()
+
+
+@needs_browser
+def test_too_long_text_is_refused_and_the_next_is_not(browser, url):
+    page = browser.new_page(base_url=url)
+    page.goto("/")
+    page.get_by_label("English text").fill("Birds sing. " * 100)
+    page.get_by_role("button", name="Label").click()
+    error = page.get_by_role("alert")
+    playwright.expect(error).to_contain_text("expected at most 1,000 characters with a trace")
+    playwright.expect(error).to_contain_text("got 1,200")
+    label(page, HAY)
+    playwright.expect(error).to_be_hidden()
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Label").click()
+    playwright.expect(error).to_contain_text("No answer from the service")
+    page.close()
+
+
+@needs_browser
+def test_everything_by_keyboard(page):
+    page.get_by_label("English text").focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.type("Dogs bark and cats sleep.")
+    page.keyboard.press("Control+Enter")
+    answered(page)
+    focused = page.locator(":focus")
+    for name in ("Label", "", "bark", "sleep"):  # the second is the choice of iterations
+        page.keyboard.press("Tab")
+        assert focused.evaluate("e => e.tagName === 'BUTTON' ? e.textContent : ''") == name
+    page.keyboard.press("Enter")
+    assert page.get_by_role("heading", level=3).text_content().startswith("sleep: sleep.01")
+    for _ in range(2):  # past the drawing, which can be scrolled
+        page.keyboard.press("Tab")
+    assert focused.get_attribute("id") == "iteration"
+    page.keyboard.press("ArrowLeft")
+    assert page.locator("#iteration-shown").text_content() == "1 of 2"
+    assert focused.get_attribute("aria-valuetext") == "1 of 2"
+    page.keyboard.press("Home")
+    assert arcs(page, "now") == []
+
+
+@needs_browser
+def test_the_address_brings_the_view_back(page):
+    text = f"Birds sing. {HAY}"
+    page.goto("/#" + urlencode({"text": text, "n": 3, "s": 1, "p": 2, "i": 1}))
+    answered(page)
+    view, title = page.locator("#view"), page.get_by_role("heading", level=3)
+    playwright.expect(title).to_contain_text("loaded: load.01")
+    assert "1 of 3" in view.inner_text()
+    assert page.get_by_label("English text").input_value() == text
+    page.get_by_label("Iteration", exact=True).fill("2")
+    page.wait_for_url(re.compile("i=2"))
+    seen, address = view.inner_text(), page.url
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_role("button", name="Copy link").click()
+    playwright.expect(page.get_by_role("status")).to_have_text("The link is copied.")
+    assert page.evaluate("navigator.clipboard.readText()") == address
+    page.get_by_role("link", name="the contract").click()
+    playwright.expect(title).to_contain_text("signing: sign")
+    assert "1 of 2" in view.inner_text()
+    page.goto(address)
+    playwright.expect(title).to_contain_text("loaded: load.01")
+    assert "2 of 3" in seen and view.inner_text() == seen
+
+
+@needs_browser
+@pytest.mark.parametrize("address", ["#text=Hm.&p=7&i=99&s=-1", "#text=", "#p=1", "#%%%&text=%FF"])
+def test_addresses_that_lead_nowhere_do_no_harm(page, address):
+    page.goto("/" + address)
+    page.reload()
+    label(page, HAY)
+    assert page.locator("#iteration-shown").text_content() == "2 of 2"
+
+
+@needs_browser
+def test_text_without_predicate_and_without_words(page):
+    label(page, "Oslo, at noon!")
+    assert "No predicate was found" in page.get_by_role("status").text_content()
+    assert page.locator("#view").count() == 0
+    page.get_by_label("English text").fill("   ")
+    page.get_by_role("button", name="Label").click()
+    playwright.expect(page.get_by_role("status")).to_have_text("There is no word in this text.")
+    assert page.locator("#sentences > li").count() == 0
+
+
+@needs_browser
+def test_markup_in_the_text_stays_text(page, tmp_path):
+    hostile = "<img src=x onerror=alert(1)> says </text><script>alert(2)</script> & leaves \x01."
+    label(page, hostile)
+    assert page.locator("main img, main script").count() == 0
+    assert "<img" in "".join(page.locator(".drawing .word").all_text_contents())
+    name = page.evaluate("document.querySelector('[aria-pressed=true]').title")
+    assert ET.fromstring(saved(page, "Download SVG", f"capsrl-{name}.svg", tmp_path)) is not None
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (390, "light"), (1280, "light")])
+def test_long_sentences_fit_every_screen(browser, url, width, scheme):
+    size = {"width": width, "height": 800}
+    page = browser.new_page(base_url=url, viewport=size, color_scheme=scheme)
+    complaints = watch(page)
+    page.goto("/#" + urlencode({"text": LONG}))
+    answered(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for button in page.locator("button.predicate").all():
+        button.click()
+        assert page.evaluate("document.querySelector('#arcs').scrollWidth") <= width
+        assert page.evaluate(OVERLAPS) == []
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == {"dark": "rgb(14, 16, 20)", "light": "rgb(246, 247, 249)"}[scheme]
+    page.close()
+    assert complaints == []
+
+
+# Pairs of texts of the drawing, words and labels, that run into each other.
+OVERLAPS = """() => {
+  const texts = [...document.querySelectorAll(".drawing text")];
+  const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
+  const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5
+    && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+  return boxes.flatMap(([a, first], i) =>
+    boxes.slice(i + 1).filter(([, second]) => meet(first, second)).map(([b]) => `${a} / ${b}`));
+}"""
+
+
+@needs_browser
+def test_a_guarded_service_asks_for_its_token(browser, labeler):
+    server = Server(make_app(labeler, token="open sesame"))
+    page = browser.new_page(base_url=server.url)
+    page.goto("/")
+    token = page.get_by_label("Access token of this service")
+    playwright.expect(token).to_be_hidden()
+    page.get_by_role("button", name="Label").click()
+    playwright.expect(page.get_by_role("alert")).to_contain_text("expected Bearer and the token")
+    token.fill("open sesame")
+    page.get_by_role("button", name="Label").click()
+    answered(page)
+    playwright.expect(token).to_be_hidden()
+    page.close()
+    server.stop()
