@@ -70,8 +70,6 @@ def label_orders(labeler: Labeler, orders: Sequence[Order]) -> list[Answer | Exc
 def _prepare(labeler: Labeler, order: Order) -> list[list[Sentence]]:
     """The sentences of each text. Raises ValueError for what the library would not take."""
     list(labeler.label_sentences((), iterations=order.options.iterations))  # only checks them
-    if order.options.kinds is not None and labeler.network.tagger is None:
-        raise ValueError("expected tags or a model with a tagger to choose predicates by kind")
     if order.places is not None:
         return [mark_predicates(text, order.places) for text in order.texts]
     return [sentences_of(text) for text in order.texts]
@@ -94,7 +92,7 @@ def _label_group(
         return [[list(islice(labelled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:
-            return [error]
+            return [BadOrder(str(error)) if isinstance(error, CapsrlError) else error]
     # What is wrong with one order must not be the fate of those it met by chance.
     return [_label_group(labeler, [texts], options)[0] for texts in group]
 

@@ -9,6 +9,7 @@ import pytest
 from serving import Held, client_of, expected, post, same, until
 
 from capsrl.data.jsonl import json_schema
+from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.serve.limits import Limits
 from tiny_networks import make_labeler
@@ -103,7 +104,7 @@ def test_refusals_are_in_the_words_of_the_library(tiny, options, message):
 
 def test_kinds_need_a_tagger_here_as_there():
     without = make_labeler()
-    with pytest.raises(ValueError) as refused:
+    with pytest.raises(ConfigError, match="a model with a tagger") as refused:
         without.label("dogs bark", kinds=["verb"])
     response = post(without, {"text": "dogs bark", "kinds": ["verb"]})
     assert (response.status_code, response.json()) == (422, {"detail": str(refused.value)})
