@@ -291,7 +291,7 @@ def test_a_megabyte_of_blanks_and_a_few_words(labeler):
 def test_a_megabyte_of_prose(labeler):
     rng = random.Random(0)
     words = "dogs bark and the old man signed a contract that we saw . We left ? Why , then".split()
-    text = " ".join(rng.choices(words, k=230_000))
+    text = " ".join(rng.choices(words, k=250_000))
     assert len(text) > 1_000_000
     check_offsets(text, labeler.label(text))
 
