@@ -33,6 +33,7 @@ bench: install
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
 	$(BIN)/python benchmarks/label.py
+	$(BIN)/python benchmarks/serve.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .hypothesis .mypy_cache .pytest_cache .ruff_cache
