@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 from capsrl.cli.progress import watched_lines
-from capsrl.data.files import STANDARD, name_of, read_lines
+from capsrl.data.files import STANDARD, name_of, read_lines, suffix_of
 from capsrl.data.formats import SUFFIXES, parse_sentences
 from capsrl.data.text import iter_paragraphs, split_text
 from capsrl.errors import ConfigError
@@ -44,10 +44,7 @@ def input_format(path: str, format: str | None) -> str:
         if format not in FORMATS:
             raise ConfigError(f"--from: expected one of {', '.join(FORMATS)}, got {format}")
         return format
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] in ([".gz"], [".xz"]):
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = suffix_of(path)
     return RAW if suffix == ".txt" else SUFFIXES.get(suffix, RAW)
 
 

@@ -2,9 +2,9 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import TextIO
 
+from capsrl.data.files import suffix_of
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 from capsrl.show.text import Descriptions
@@ -35,10 +35,7 @@ def output_format(format: str | None, output: str | None, *, table: bool) -> str
         return format
     if output is None:
         return "table" if table or sys.stdout.isatty() else "jsonl"
-    suffixes = [suffix.lower() for suffix in Path(output).suffixes]
-    if suffixes[-1:] in ([".gz"], [".xz"]):
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = suffix_of(output)
     if suffix not in _SUFFIXES:
         raise ConfigError(
             f"{output}: expected a suffix of {' '.join(_SUFFIXES)} (and .gz or .xz), "

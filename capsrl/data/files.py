@@ -88,6 +88,14 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
             yield text
 
 
+def suffix_of(path: str | Path) -> str:
+    """What a file's name says of its content, in lower case: `.jsonl` of A.JSONL.gz; "" of none."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes[-1:] in ([".gz"], [".xz"]):
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
 def name_of(path: str | Path) -> str:
     """The name by which messages speak of a file to be read."""
     return "<stdin>" if str(path) == STANDARD else str(path)

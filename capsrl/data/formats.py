@@ -16,7 +16,7 @@ from pathlib import Path
 from capsrl.data.conll09 import format_conll09, read_conll09
 from capsrl.data.conllu import read_conllu
 from capsrl.data.conllup import HEADER, format_conllup
-from capsrl.data.files import STANDARD, name_of, open_writer, read_lines
+from capsrl.data.files import STANDARD, name_of, open_writer, read_lines, suffix_of
 from capsrl.data.jsonl import format_jsonl, read_jsonl
 from capsrl.data.universal import read_up1, read_up2
 from capsrl.errors import ConfigError
@@ -126,10 +126,7 @@ def _format(path: str | Path, format: str | None, name: str, *, offered: tuple[s
         if format not in READABLE:
             raise ConfigError(f"{name}: expected a format of {', '.join(offered)}, got {format!r}")
         return format
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] in ([".gz"], [".xz"]):
-        suffixes.pop()
-    suffix = suffixes[-1] if suffixes else ""
+    suffix = suffix_of(path)
     if suffix not in SUFFIXES:
         raise ConfigError(
             f"{name}: expected a suffix of {' '.join(SUFFIXES)} (and .gz or .xz), "
