@@ -124,7 +124,8 @@ class TrainConfig:
     warmup         share of the steps over which the rates rise; after it they fall as decay says
     average        decay of the running average of the weights, which is then what is kept; 0: none
     patience       epochs without a better dev F1 before stopping
-    checkpoint_every  steps between resumable checkpoints, besides one after every epoch
+    checkpoint_every  steps between resumable checkpoints, besides one after every epoch; 0: none at
+                      all, for runs that are shorter than it takes to write a large model often
     bf16           mixed precision on a GPU
     """
 

@@ -54,7 +54,7 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
         raise ConfigError(f"{path}: expected UTF-8 text, got other bytes") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
-    _resolve(values, path.parent)
+    resolve_paths(values, path.parent)
     for override in overrides:
         _override(values, override)
     return values
@@ -97,7 +97,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         table[last] = text  # a bare word: train.decay=linear
 
 
-def _resolve(values: dict[str, Any], folder: Path) -> None:
+def resolve_paths(values: dict[str, Any], folder: Path) -> None:
     """Make the file's paths relative to the working directory instead of to the file."""
     for key in PATHS:
         *parents, last = key.split(".")

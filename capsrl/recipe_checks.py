@@ -38,7 +38,6 @@ RANGES: tuple[tuple[str, _Test, tuple[str, ...]], ...] = (
             "train.epochs",
             "train.batch_words",
             "train.patience",
-            "train.checkpoint_every",
         ),
     ),
     (
@@ -58,6 +57,7 @@ RANGES: tuple[tuple[str, _Test, tuple[str, ...]], ...] = (
             "train.seed",
             "train.weight_decay",
             "train.transformer_rate",
+            "train.checkpoint_every",
         ),
     ),
     (

@@ -2,6 +2,6 @@
 
 plan ──▶ runs ──measure──▶ results ──▶ tables, figures, claims ──▶ page
 
-A run is one training and all that is measured on it, kept as one small JSON file; the report is made
-from these files alone.
+A run is one training and all that is measured on it, kept as one small JSON file; the report is
+made from these files alone.
 """

@@ -64,7 +64,7 @@ class RunResult:
     iterations, uniqueness  of training (uniqueness is eta)
     dev_f1       after each epoch; the model of `best_epoch` is the one measured
     seconds      of training; device and commit say on what and by which code
-    recipe       all settings, as nested dictionaries
+    recipe       all settings by dotted name, files by name and digest instead of by path
     """
 
     corpus: str

@@ -109,7 +109,7 @@ def identify(recipe: Recipe) -> dict[str, Any]:
         if identity[key] is not None:
             identity[key] = os.path.basename(os.path.normpath(identity[key]))
     for key in ("data.train", "data.dev"):
-        identity[key] = f"{identity[key]} (sha256 {_digest(flat[key])})"
+        identity[key] = f"{identity[key]} (sha256 {digest(flat[key])})"
     return identity
 
 
@@ -196,7 +196,8 @@ def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _digest(path: str) -> str:
+def digest(path: str) -> str:
+    """What tells the content of a file from another's."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]

@@ -86,9 +86,10 @@ def run(
                 return training.finish()
             except _Stop:
                 training.save()
+                where = "from there" if recipe.train.checkpoint_every else "from the beginning"
                 raise Interrupted(
                     f"{folder}: stopped after step {training.state.step}; "
-                    "run the same command again to go on from there"
+                    f"run the same command again to go on {where}"
                 ) from None
 
 
@@ -159,7 +160,8 @@ class Training:
         # Several processes must stop at the same step, and asking each other takes time.
         if (self._processes.count == 1 or step % LOG_EVERY == 0) and self._stopping():
             raise _Stop
-        if step % self.recipe.train.checkpoint_every == 0:
+        every = self.recipe.train.checkpoint_every
+        if every and step % every == 0:
             self.save()
 
     def _write_step(self, factor: float, n_batches: int) -> None:
@@ -238,9 +240,11 @@ class Training:
         return Result(model, state.best_epoch, state.seconds, dev, tests)
 
     def save(self) -> None:
-        """Write a checkpoint; all processes must call this at the same step."""
+        """Write a checkpoint, if any are wanted; all processes must call this at the same step."""
         self.state.seconds = self._seconds()
         self._clock = time.monotonic()
+        if not self.recipe.train.checkpoint_every:
+            return
         generators = {
             f"random.{name}": self._processes.gather(tensor)
             for name, tensor in random_state().items()
