@@ -153,7 +153,9 @@ class Network(nn.Module):
             is_mark = self.mark_predicate and "type" in name
             if parameter.requires_grad and not is_mark:
                 number = re.search(r"\.layers?\.(\d+)\.", name)
-                layers[name] = int(number[1]) + 1 if number else 0
+                # Gemma and Llama have a norm after the last layer, others one before the first.
+                below = max(layers.values(), default=0) if "norm" in name.lower() else 0
+                layers[name] = int(number[1]) + 1 if number else below
         return layers
 
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:

@@ -1,0 +1,35 @@
+"""Words in; before which of them a space is written, judged by their letters alone, out.
+
+Corpora do not say it, and tokenisers that read text with its spaces need it. Straight quotes,
+dashes and the like are given a space on both sides: one cannot tell.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+# Thai, Lao, Burmese, Khmer; Han, Kana and their punctuation, full width. Korean has spaces.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff"
+    r"\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
+)
+# it's, don't; l'eau, dell'arte: a lone apostrophe is a quote.
+_JOINS_LEFT = re.compile(r"['’]\w|n['’]t$", re.IGNORECASE)
+_JOINS_RIGHT = re.compile(r"\w['’]$")
+
+
+def spaces_before(words: Sequence[str]) -> list[bool]:
+    """For each word whether a space stands before it; never before the first."""
+    spaces = [_is_space_between(left, right) for left, right in zip(words, words[1:], strict=False)]
+    return [False, *spaces][: len(words)]
+
+
+def _is_space_between(left: str, right: str) -> bool:
+    end, start = left[-1:], right[:1]
+    if _UNSPACED.match(end) or _UNSPACED.match(start):
+        return False
+    if start and (start in ".,;:!?%…" or unicodedata.category(start) in ("Pe", "Pf")):
+        return False
+    if end and (end in "¿¡" or unicodedata.category(end) in ("Ps", "Pi")):
+        return False
+    return not (_JOINS_LEFT.match(right) or _JOINS_RIGHT.search(left))

@@ -1,0 +1,183 @@
+"""The folder of a pretrained encoder in; the encoder, its tokeniser and what they are like out."""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from tokenizers.pre_tokenizers import ByteLevel
+from torch import nn
+
+from capsrl.errors import ModelError
+from capsrl.model.embeddings.bert import Bert, rename_weights
+
+
+def find_folder(name: str | Path) -> Path:
+    """The folder of an encoder: a path, or an installed package with `get_model_path()`."""
+    folder = Path(name)
+    if (folder / "config.json").is_file():
+        return folder
+    module = str(name).replace("-", "_")
+    if module.isidentifier():
+        try:
+            path = importlib.import_module(module).get_model_path()
+        except (ImportError, AttributeError):
+            pass
+        else:
+            return Path(path)
+    raise ModelError(
+        f"{name}: expected a folder with config.json and tokenizer.json, or an installed package "
+        "with get_model_path(), got neither; download the encoder and give its folder"
+    )
+
+
+def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> nn.Module:
+    """The encoder of a folder: ours where it is a plain BERT, else that of transformers.
+
+    pretrained  with its weights; else they are left as initialised
+    """
+    if _is_plain_bert(config):
+        try:
+            encoder = Bert(config)
+        except KeyError as error:
+            raise ModelError(f"{folder / 'config.json'}: expected {error}, got none") from None
+        if pretrained:
+            _load_exactly(encoder, folder / "model.safetensors")
+        return encoder
+    try:
+        from transformers import AutoConfig, AutoModel
+    except ImportError:
+        raise ModelError(
+            f"{folder}: encoders of type {config.get('model_type')!r} need transformers: "
+            "pip install 'capsrl[transformers]'"
+        ) from None
+    try:
+        if pretrained:
+            model = AutoModel.from_pretrained(str(folder), local_files_only=True)
+        else:
+            model = AutoModel.from_config(  # type: ignore[no-untyped-call]
+                AutoConfig.from_pretrained(str(folder))
+            )
+    except (OSError, ValueError) as error:  # a file missing, a type that transformers lacks
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{folder}: expected an encoder of transformers, got {reason}") from None
+    module: nn.Module = model.float()
+    return module
+
+
+def _is_plain_bert(config: dict[str, Any]) -> bool:
+    return (
+        config.get("model_type") == "bert"
+        and config.get("hidden_act", "gelu") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+    )
+
+
+def common_names(encoder: nn.Module) -> dict[str, Any]:
+    """The settings of an encoder under the names that all of transformers' models answer to."""
+    config: Any = encoder.config
+    return {
+        **config.to_dict(),
+        "hidden_size": config.hidden_size,  # DistilBERT's file says dim and n_layers
+        "num_hidden_layers": config.num_hidden_layers,
+    }
+
+
+def _load_exactly(encoder: nn.Module, file: Path) -> None:
+    try:
+        weights = rename_weights(load_file(file))
+    except FileNotFoundError:
+        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+    except SafetensorError as error:
+        raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+    wanted = encoder.state_dict()
+    missing = sorted(wanted.keys() - weights.keys())
+    if missing:
+        raise ModelError(f"{file}: expected the weights of a BertModel, got no {missing[0]}")
+    for name, weight in wanted.items():
+        if weights[name].shape != weight.shape:
+            raise ModelError(
+                f"{file}: expected {name} of shape {tuple(weight.shape)} as config.json says, "
+                f"got {tuple(weights[name].shape)}"
+            )
+    encoder.load_state_dict({name: weights[name].float() for name in wanted})
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """The settings in config.json, under the names that the encoder's kind gives them."""
+    file = folder / "config.json"
+    try:
+        config = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ModelError(f"{file}: expected JSON, got {error}") from None
+    if not isinstance(config, dict):
+        raise ModelError(f"{file}: expected a JSON object, got {type(config).__name__}")
+    return config
+
+
+def read_tokenizer(folder: Path) -> Tokenizer:
+    """The tokeniser of a folder, cutting nothing off and padding nothing."""
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        raise ModelError(
+            f"{folder}: expected tokenizer.json, got no such file; save the tokeniser again with "
+            "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
+        )
+    try:
+        tokenizer = Tokenizer.from_file(str(file))
+    except Exception as error:  # the library raises nothing narrower
+        raise ModelError(f"{file}: expected a tokeniser, got {error}") from None
+    if isinstance(tokenizer.pre_tokenizer, ByteLevel):
+        # Our words come one by one; without a space before it, "dog" would be read as in "hotdog".
+        tokenizer.pre_tokenizer.add_prefix_space = True
+    # Some published files cut sentences at 128 pieces; windows are ours to make.
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def is_causal(encoder: nn.Module) -> bool:
+    """Whether the encoder reads left to right, so that no piece sees those after it."""
+    return any(getattr(module, "is_causal", False) for module in encoder.modules())
+
+
+def needs_spaces(tokenizer: Tokenizer) -> bool:
+    """Whether a word given alone is read as if nothing stood before it, unlike one after a space.
+
+    So with Gemma's and Llama 3's tokenisers. Others put a space, or its sign, before every word, or
+    mark the pieces that go on with a word instead.
+    """
+
+    def spell(words: list[str]) -> list[int]:
+        return list(tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False).ids)
+
+    text = tokenizer.encode("a a", add_special_tokens=False).ids
+    return text == spell(["a", " a"]) != spell(["a", "a"])
+
+
+def special_pieces(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+    """The pieces that the tokeniser puts before and after a sentence."""
+    bare = tokenizer.encode(["a"], is_pretokenized=True, add_special_tokens=False).ids
+    whole = tokenizer.encode(["a"], is_pretokenized=True).ids
+    start = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
+    return whole[:start], whole[start + len(bare) :]
+
+
+def unknown_piece(tokenizer: Tokenizer) -> int:
+    """What stands for a word without pieces."""
+    for name in ("[UNK]", "<unk>", "[PAD]", "<pad>"):
+        piece = tokenizer.token_to_id(name)
+        if piece is not None:
+            return int(piece)
+    return 0
+
+
+def max_pieces(config: dict[str, Any]) -> int:
+    """How many pieces a window may have, those that open and close it included: at most 512."""
+    limit = int(config.get("max_position_embeddings", 512))
+    # RoBERTa and its kin count positions from the padding id on.
+    offset = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "mpnet": 2}
+    return min(limit - offset.get(config.get("model_type", ""), 0), 512)
