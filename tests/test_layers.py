@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "labeler": MODEL,
     "train": TRAIN,
     "serve": MODEL | {"labeler", "capsrl"},
-    "cli": TRAIN | {"train", "show", "serve"},
+    "paper": TRAIN | {"train"},
+    "cli": TRAIN | {"train", "show", "serve", "paper"},
     "spacy": MODEL | {"labeler", "show", "phrases", "capsrl"},
     "capsrl": GROUND,
     "__main__": {"cli"},
@@ -43,7 +44,10 @@ LAZY = {
     "capsrl.sentence.Sentence._repr_html_": "capsrl.show.page",
     "capsrl.load": "capsrl.labeler",
 }
-MAY_HAVE_TORCH = ("capsrl.model", "capsrl.labeler", "capsrl.train", "capsrl.data.batches")
+MAY_HAVE_TORCH = (
+    *("capsrl.model", "capsrl.labeler", "capsrl.train", "capsrl.data.batches"),
+    "capsrl.paper.work",
+)
 
 
 def layer_of(module: str) -> str:

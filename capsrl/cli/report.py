@@ -1,0 +1,27 @@
+"""`capsrl report RUNS OUT.html`: finished runs in, the paper's tables and figures out."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report_command(
+    runs: Annotated[Path, typer.Argument(metavar="RUNS", help="Folder of finished runs (*.json).")],
+    out: Annotated[
+        Path, typer.Argument(metavar="OUT.html", help="The page; OUT.md and figures/ go beside it.")
+    ],
+) -> None:
+    """Make the paper's tables, figures and claims from finished runs, as HTML and Markdown.
+
+    `capsrl paper` makes the runs. The page is self-contained; the same runs give the same bytes.
+    """
+    # Here, since `capsrl --help` must not wait for it.
+    from capsrl.paper.page import check_name, write_report
+    from capsrl.paper.results import read_results
+
+    check_name(out)
+    page, markdown, *figures = write_report(read_results(runs), out)
+    typer.echo(f"wrote {page}")
+    typer.echo(f"wrote {markdown}")
+    typer.echo(f"wrote {len(figures)} figures to {out.parent / 'figures'}")

@@ -1,0 +1,73 @@
+"""What the paper reports (Chen, Lyu, Titov 2019): CoNLL-2009, ELMo in English, else fastText."""
+
+from collections.abc import Mapping
+
+OTHER_DATA = "other data"  # how its figures are marked beside ours
+
+Scores = tuple[float, float, float, float]  # P, R, F1, EM
+
+# Table 1: (eta, iterations) -> on English dev, without the global node.
+UNIQUENESS: Mapping[tuple[float, int], Scores] = {
+    (1.0, 1): (89.31, 88.31, 88.80, 63.21),
+    (1.0, 2): (88.34, 88.92, 88.63, 62.80),
+    (1.0, 3): (88.92, 88.97, 88.94, 63.51),
+    (0.1, 1): (89.16, 87.99, 88.57, 62.94),
+    (0.1, 2): (88.70, 88.89, 88.80, 63.00),
+    (0.1, 3): (89.75, 89.40, 89.57, 66.01),
+    (0.0, 1): (89.59, 90.06, 89.82, 66.74),
+    (0.0, 2): (89.88, 89.97, 89.92, 66.93),
+    (0.0, 3): (89.25, 89.61, 89.43, 65.98),
+}
+# Tables 2 and 3: (variant, set) -> English.
+ABLATION: Mapping[tuple[str, str], Scores] = {
+    ("capsule+global", "dev"): (89.63, 90.25, 89.94, 67.15),
+    ("capsule+global", "test"): (90.74, 91.38, 91.06, 69.90),
+    ("capsule+global", "ood"): (82.66, 82.78, 82.72, 53.14),
+    ("capsule", "dev"): (89.88, 89.97, 89.92, 66.93),
+    ("capsule", "test"): (90.95, 91.15, 91.05, 69.65),
+    ("capsule", "ood"): (82.45, 82.27, 82.36, 51.95),
+    ("word", "dev"): (89.95, 89.64, 89.80, 66.70),
+    ("word", "test"): (90.82, 90.66, 90.74, 68.46),
+    ("word", "ood"): (82.26, 81.64, 81.95, 50.75),
+    ("baseline", "dev"): (89.47, 89.61, 89.54, 66.17),
+    ("baseline", "test"): (90.31, 90.68, 90.49, 68.27),
+    ("baseline", "ood"): (82.16, 81.74, 81.95, 50.75),
+}
+# Table 4: propositions of the English test set by words in the sentence, and by arguments.
+LENGTHS: Mapping[str, int] = {
+    "0-9": 181,
+    "10-19": 1806,
+    "20-29": 3514,
+    "30-39": 3102,
+    "40-49": 1383,
+    "50-59": 391,
+    "60-69": 121,
+}
+ARGUMENTS: Mapping[str, int] = {
+    "1": 2591,
+    "2": 4497,
+    "3": 2189,
+    "4": 889,
+    "5": 259,
+    "6": 39,
+    "7": 7,
+}
+# Table 5: language -> F1 of the baseline and of CapsuleNet on the CoNLL-2009 test sets.
+LANGUAGES: Mapping[str, tuple[float, float]] = {
+    "ja": (80.12, 81.26),
+    "es": (81.00, 81.32),
+    "ca": (81.39, 81.65),
+    "de": (76.01, 76.44),
+    "cs": (87.79, 88.08),
+    "zh": (81.05, 81.65),
+    "en": (90.49, 91.06),
+}
+LANGUAGES_AVERAGE = (82.55, 83.07)
+# What it calls our variants.
+NAMES: Mapping[str, str] = {
+    "baseline": "Baseline",
+    "word": "w/o role capsule layer",
+    "capsule": "w/o global node",
+    "capsule+global": "CapsuleNet",
+}
+ITERATIONS = 2  # of training, in all its experiments but table 1

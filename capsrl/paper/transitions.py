@@ -1,0 +1,129 @@
+"""Role changes between iterations in; the paper's figure 6 out, as matrices of two colours."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from capsrl.paper.behaviour import NAMES, SHOWN_STEPS
+from capsrl.paper.corpora import CorpusRuns
+from capsrl.paper.results import NO_ROLE, ROUTED
+from capsrl.paper.svg import draw_svg
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.figure import Figure
+
+OFTEN = 50  # roles that gold has more often than this are shown
+Cells = dict[tuple[str, str], tuple[int, int]]  # (before, after) -> right and wrong changes
+
+
+def frequent_roles(corpus: CorpusRuns) -> list[str]:
+    """The roles to show: none first, then what occurs more than 50 times in dev, by frequency."""
+    gold = next((run.measured.gold_roles for run in corpus.runs if run.measured.gold_roles), {})
+    ranked = sorted(gold.items(), key=lambda item: (-item[1], item[0]))
+    return [NO_ROLE, *(role for role, count in ranked if count > OFTEN)]
+
+
+def sum_changes(corpus: CorpusRuns, variant: str, step: int) -> Cells:
+    """How often each change was right and wrong between two iterations, summed over seeds."""
+    right, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for run in corpus.of(variant):
+        for change in run.measured.transitions.get(step, ()):
+            right[change.before, change.after] += change.right
+            wrong[change.before, change.after] += change.wrong
+    return {key: (right[key], wrong[key]) for key in sorted(right.keys() | wrong.keys())}
+
+
+def sign_log(q: int) -> float:
+    """The paper's scale: sign(q) log|q|, 0 of 0."""
+    return math.copysign(math.log(abs(q)), q) if q else 0.0
+
+
+def plot_transitions(name: str, corpus: CorpusRuns) -> str:
+    """Figure 6: a matrix per step and variant; blue halves of cells are right, orange wrong."""
+    roles = frequent_roles(corpus)
+    steps = [step for step in SHOWN_STEPS if any(_found(corpus, step))]
+    found = {
+        (step, variant): sum_changes(corpus, variant, step) for step in steps for variant in ROUTED
+    }
+    most = max(
+        (sign_log(max(pair)) for cells in found.values() for pair in cells.values()), default=1.0
+    )
+
+    def draw(figure: "Figure") -> None:
+        panels = figure.subplots(len(steps), 2, sharex=True, sharey=True, squeeze=False)
+        for row, step in zip(panels, steps, strict=True):
+            for axes, variant in zip(row, ROUTED, strict=True):
+                _draw_matrix(axes, found[step, variant], roles, max(most, 1.0))
+                axes.set_title(f"{step} → {step + 1}, {NAMES[variant]}")
+            row[0].set_ylabel(f"role after iteration {step}")
+        for axes in panels[-1]:
+            axes.set_xlabel("role one iteration later")
+        _draw_scales(figure, [*panels.flat], max(most, 1.0))
+
+    return draw_svg(name, 0.9 + len(steps) * (0.9 + 3.0), draw)
+
+
+def _found(corpus: CorpusRuns, step: int) -> list[bool]:
+    return [bool(sum_changes(corpus, variant, step)) for variant in ROUTED]
+
+
+def _maps() -> "tuple[Colormap, Colormap]":
+    from matplotlib.colors import LinearSegmentedColormap
+
+    # From a tint that is seen on white, so that one change (log 1 = 0) shows too.
+    blue = LinearSegmentedColormap.from_list("right", ["#d3e6f3", "#0072B2", "#00263d"])
+    orange = LinearSegmentedColormap.from_list("wrong", ["#fbdcc6", "#D55E00", "#521f00"])
+    return blue, orange
+
+
+def _draw_matrix(axes: "Axes", cells: Cells, roles: Sequence[str], most: float) -> None:
+    from matplotlib.collections import PolyCollection
+
+    place = {role: i for i, role in enumerate(roles)}
+    for kind, colors in enumerate(_maps()):
+        corners, values = [], []
+        for (before, after), pair in cells.items():
+            if pair[kind] and before in place and after in place:
+                corners.append(_triangle(place[after], place[before], kind))
+                values.append(sign_log(pair[kind]) / most)
+        axes.add_collection(PolyCollection(corners, facecolors=colors(values), linewidths=0))
+    size = len(roles)
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5), aspect="equal")
+    names = ["None" if role == NO_ROLE else role for role in roles]
+    axes.set_xticks(range(size), names, rotation=90)
+    axes.set_yticks(range(size), names)
+    axes.tick_params(length=0)
+    for line in range(1, size):
+        axes.axhline(line - 0.5, color="#e6e6e6", linewidth=0.5, zorder=0)
+        axes.axvline(line - 0.5, color="#e6e6e6", linewidth=0.5, zorder=0)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(True)
+
+
+def _triangle(x: int, y: int, kind: int) -> list[tuple[float, float]]:
+    """Half of a cell: the upper left for what is right, the lower right for what is wrong."""
+    low, high = 0.5, 0.5
+    ends = [(x - low, y + high), (x + high, y - low)]
+    return [*ends, (x - low, y - low) if kind == 0 else (x + high, y + high)]
+
+
+def _draw_scales(figure: "Figure", panels: "list[Axes]", most: float) -> None:
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import Normalize
+
+    ticks = [q for q in (1, 10, 100, 1000, 10_000, 100_000) if sign_log(q) <= most]
+    # The last one drawn is the upper one.
+    for colors, label in zip(_maps()[::-1], ("wrong changes", "right changes"), strict=True):
+        bar = figure.colorbar(
+            ScalarMappable(Normalize(0, most), colors),
+            ax=panels,
+            location="bottom",
+            shrink=0.6,
+            aspect=40,
+            pad=0.01,
+        )
+        bar.set_ticks([sign_log(q) for q in ticks], labels=[f"{q:,}" for q in ticks])
+        bar.set_label(label)
