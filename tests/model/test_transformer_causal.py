@@ -5,6 +5,7 @@ import shutil
 import pytest
 import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from torch.nn.functional import layer_norm
 from torch.testing import assert_close
 from transformers import AutoModelForCausalLM
 
@@ -63,8 +64,11 @@ def vectors(source, *sentences):
 
 
 def hidden(model, ids):
+    """The states as the next layer reads them, at unit variance."""
     with torch.no_grad():
-        return model(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
+        states = model(input_ids=torch.tensor([ids]), output_hidden_states=True).hidden_states
+        read = [layer.input_layernorm(states[i]) for i, layer in enumerate(model.layers)]
+        return [layer_norm(state, (16,)) for state in [*read, states[-1]]]
 
 
 @pytest.mark.parametrize("kind", list(SETTINGS))
@@ -78,6 +82,20 @@ def test_a_word_has_the_vector_of_its_last_piece(tmp_path, kind, fine_tune):
     expected = layers[-1] if fine_tune else sum(layers) / 3
     found = vectors(source, sentence("cd abe f"))[0]
     assert_close(found, expected[0, [2, 4, 6]], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("fine_tune", [True, False])
+def test_large_states_make_no_large_vectors(tmp_path, fine_tune):
+    model = write_causal(tmp_path)
+    model.layers[0].post_feedforward_layernorm.weight.data[3] = 1e4
+    model.save_pretrained(tmp_path)
+    source = Transformer(tmp_path, fine_tune=fine_tune)
+    with torch.no_grad():
+        inputs = source.collate([source.index(SENTENCES[2])])
+        raw = source.encoder(input_ids=inputs["pieces"], output_hidden_states=True).hidden_states[1]
+    assert float(raw.abs().max()) > 1e3
+    # 16 units of unit variance: none is beyond the root of 16.
+    assert float(vectors(source, SENTENCES[2]).abs().max()) < 4
 
 
 def test_the_opening_piece_stands_first_and_once(gemma, tmp_path):

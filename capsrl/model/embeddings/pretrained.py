@@ -144,6 +144,12 @@ def is_causal(encoder: nn.Module) -> bool:
     return any(getattr(module, "is_causal", False) for module in encoder.modules())
 
 
+def input_norms(encoder: nn.Module) -> list[nn.Module]:
+    """The norms through which its layers read their input; none where layers end with a norm."""
+    layers: Any = getattr(encoder, "layers", ())
+    return [layer.input_layernorm for layer in layers if hasattr(layer, "input_layernorm")]
+
+
 def needs_spaces(tokenizer: Tokenizer) -> bool:
     """Whether a word given alone is read as if nothing stood before it, unlike one after a space.
 

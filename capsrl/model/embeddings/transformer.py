@@ -16,6 +16,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
 from capsrl.data.spaces import spaces_before
 from capsrl.model.embeddings.bert import Bert
@@ -23,6 +24,7 @@ from capsrl.model.embeddings.mix import LayerMix
 from capsrl.model.embeddings.pretrained import (
     common_names,
     find_folder,
+    input_norms,
     is_causal,
     make_encoder,
     max_pieces,
@@ -180,7 +182,23 @@ class Transformer(nn.Module):
             arguments["token_type_ids"] = types
         if self.causal:
             arguments["use_cache"] = False  # keys and values, of use when text is written
-        return list(self.encoder(**arguments, output_hidden_states=True).hidden_states)
+        states = list(self.encoder(**arguments, output_hidden_states=True).hidden_states)
+        return self._on_one_scale(states) if self.causal else states
+
+    def _on_one_scale(self, states: list[Tensor]) -> list[Tensor]:
+        """The states that are asked for, each as the next layer reads it, at unit variance.
+
+        Between the layers of Gemma a few units are a thousand times as large as the others, and
+        late layers a thousand times as large as early ones: an average would be of those alone.
+        The last state has gone through a norm.
+        """
+        if self.mix is None:
+            states = states[-1:]
+        else:
+            norms = input_norms(self.encoder)
+            read = [norm(state) for norm, state in zip(norms, states, strict=False)]
+            states = [*read, *states[len(read) :]]
+        return [functional.layer_norm(state, state.shape[-1:]) for state in states]
 
     def save_files(self, folder: Path) -> None:
         """Write what a model folder needs besides the weights: config.json and tokenizer.json."""
