@@ -3,6 +3,7 @@ import shutil
 import pytest
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
+from transformers import CLIPConfig, CLIPModel
 
 from capsrl.errors import ModelError
 from capsrl.model.embeddings.pretrained import find_folder, is_causal, needs_spaces
@@ -138,4 +139,14 @@ def test_refuses_weights_that_do_not_fit(copy):
 def test_refuses_what_transformers_cannot_read(copy):
     edit_json(copy / "config.json", model_type="no-such-type")
     with pytest.raises(ModelError, match=r"an encoder of transformers, got .*no-such-type"):
+        Transformer(copy, fine_tune=True)
+
+
+def test_refuses_models_of_more_than_text(copy):
+    part = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
+    text = {**part, "intermediate_size": 24, "vocab_size": 60}
+    vision = {**part, "intermediate_size": 24, "image_size": 8, "patch_size": 4}
+    config = CLIPConfig(text_config=text, vision_config=vision, projection_dim=16)
+    CLIPModel(config).save_pretrained(copy)
+    with pytest.raises(ModelError, match=r"bert: expected an encoder of text, got CLIPModel"):
         Transformer(copy, fine_tune=True)

@@ -76,9 +76,14 @@ def _is_plain_bert(config: dict[str, Any]) -> bool:
     )
 
 
-def common_names(encoder: nn.Module) -> dict[str, Any]:
+def common_names(encoder: nn.Module, folder: Path) -> dict[str, Any]:
     """The settings of an encoder under the names that all of transformers' models answer to."""
     config: Any = encoder.config
+    if not hasattr(config, "hidden_size"):  # it has several parts with settings of their own
+        raise ModelError(
+            f"{folder}: expected an encoder of text, got {type(encoder).__name__}, which has no "
+            "hidden_size; of models that also read pictures the text part must be saved alone"
+        )
     return {
         **config.to_dict(),
         "hidden_size": config.hidden_size,  # DistilBERT's file says dim and n_layers

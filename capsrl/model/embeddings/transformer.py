@@ -71,7 +71,7 @@ class Transformer(nn.Module):
         if isinstance(self.encoder, Bert):
             self.n_types = self.encoder.types.num_embeddings
         else:
-            config = common_names(self.encoder)
+            config = common_names(self.encoder, self.folder)
             self.n_types = int(config.get("type_vocab_size") or 0)
         self.encoder.requires_grad_(fine_tune)
         self.width: int = config["hidden_size"]
