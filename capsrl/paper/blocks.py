@@ -99,7 +99,7 @@ def _markdown(block: Block) -> str:
             return "\n".join(f"| {' | '.join(row)} |" for row in (head, rule, *rows))
         case Picture():
             caption = _plain(block.caption)
-            alt = re.sub(r"([\[\]])", r"\\\1", caption)
+            alt = re.split(r" ?[;:(\[]|\. |\.$", caption)[0]  # the caption follows as a whole
             return f"![{alt}](figures/{block.name}.svg)\n\n{caption}"
 
 

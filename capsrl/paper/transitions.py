@@ -74,8 +74,9 @@ def _maps() -> "tuple[Colormap, Colormap]":
     from matplotlib.colors import LinearSegmentedColormap
 
     # From a tint that is seen on white, so that one change (log 1 = 0) shows too.
-    blue = LinearSegmentedColormap.from_list("right", ["#d3e6f3", "#0072B2", "#00263d"])
-    orange = LinearSegmentedColormap.from_list("wrong", ["#fbdcc6", "#D55E00", "#521f00"])
+    # In 40 steps: matplotlib makes pixels of a scale of 50 or more.
+    blue = LinearSegmentedColormap.from_list("right", ["#d3e6f3", "#0072B2", "#00263d"], 40)
+    orange = LinearSegmentedColormap.from_list("wrong", ["#fbdcc6", "#D55E00", "#521f00"], 40)
     return blue, orange
 
 
@@ -127,3 +128,5 @@ def _draw_scales(figure: "Figure", panels: "list[Axes]", most: float) -> None:
         )
         bar.set_ticks([sign_log(q) for q in ticks], labels=[f"{q:,}" for q in ticks])
         bar.set_label(label)
+        assert bar.solids is not None, "a scale without contours is made of them"
+        bar.solids.set_edgecolor("face")  # no hairlines between the steps
