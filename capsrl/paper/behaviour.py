@@ -6,7 +6,7 @@ from capsrl.paper.corpora import MEASURES, CorpusRuns, gold_repeated, repeated
 from capsrl.paper.results import NO_ROLE, ROUTED, Change, RunResult
 from capsrl.paper.statistics import Sample, one_sample, sample
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
-from capsrl.paper.wording import NONE, gain, listed, number, spread
+from capsrl.paper.wording import NONE, counted, gain, listed, number, spread
 
 SHOWN_STEPS = (1, 2)  # of the paper's figure 6: from iteration 1 to 2, and from 2 to 3
 NEAR = 0.1  # of gold's number: what counts as having converged to it
@@ -44,7 +44,7 @@ def _iterations(corpus: CorpusRuns) -> Theme:
         ns = list(corpus.sweep(variant))
         if ns:
             ends = " and ".join(
-                f"{word} from {number(found[name][0].mean)} to {number(found[name][-1].mean)}"
+                f"{word} goes from {number(found[name][0].mean)} to {number(found[name][-1].mean)}"
                 for word, name in (("precision", "P"), ("recall", "R"))
             )
             best = max(range(len(ns)), key=lambda i: found["F1"][i].mean)
@@ -69,14 +69,20 @@ def _peak(corpus: CorpusRuns, variant: str, measure: str) -> Claim:
 
 def _course(corpus: CorpusRuns, variant: str, measure: str, sign: int) -> Claim:
     found = curves(corpus, variant, measure)
-    truths = [
-        all(sign * (b - a) > 0 for a, b in zip(curve, curve[1:], strict=False)) for curve in found
-    ]
+    ns = list(corpus.sweep(variant))
+    trained = ns.index(corpus.iterations) if corpus.iterations in ns else 0
+    truths = [_goes(curve, sign) for curve in found]
+    later = sum(_goes(curve[trained:], sign) for curve in found)
     word = {"P": "Precision", "R": "Recall"}[measure]
     text = f"{word} {'rises' if sign > 0 else 'falls'} with every iteration, {NAMES[variant]}"
     means = " ".join(number(figure.mean, 1) for figure in mean_curve(found))
-    ours = f"{_runs(truths)}; means {means}" if found else NONE
+    ours = f"{_runs(truths)} (from {ns[trained]} on: {later}); means {means}" if found else NONE
     return Claim(text, _FIGURE, ours, judge_each(truths, n_seeds=len(truths)))
+
+
+def _goes(curve: Sequence[float], sign: int) -> bool:
+    """Whether a curve goes up, or down, with every step."""
+    return all(sign * (b - a) > 0 for a, b in zip(curve, curve[1:], strict=False))
 
 
 def _duplicates(corpus: CorpusRuns) -> Theme:
@@ -99,7 +105,7 @@ def _duplicates(corpus: CorpusRuns) -> Theme:
         curve = mean_curve(curves(corpus, variant, "repeated"))
         if curve:
             course = ", ".join(number(figure.mean, 0) for figure in curve)
-            said.append(f"{NAMES[variant]} it goes {course}")
+            said.append(f"{NAMES[variant]} {course} do after 1, 2, ... iterations")
     prose = "; ".join(said) + "." if said else _NOTHING
     return Theme("Duplicate arguments", prose, claims)
 
@@ -207,7 +213,7 @@ def _all(change: Change) -> int:
 
 
 def _runs(truths: Sequence[bool]) -> str:
-    return f"{sum(truths)} of {len(truths)} run{'s' * (len(truths) != 1)}"
+    return f"{sum(truths)} of {counted(len(truths), 'run')}"
 
 
 _NOTHING = "Not measured."

@@ -7,7 +7,7 @@ from capsrl.paper.corpora import MEASURES, ON, SETS, CorpusRuns, row_scores, sco
 from capsrl.paper.results import RunResult
 from capsrl.paper.statistics import Difference, Sample, one_sample, sample, welch
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
-from capsrl.paper.wording import NONE, gain, listed, number, signed, spread
+from capsrl.paper.wording import NONE, counted, gain, listed, number, signed, spread
 
 STEPS = (  # what an ablation adds, and between which variants
     ("Word capsules", "raise", "word", "baseline"),
@@ -89,8 +89,8 @@ def _ablation(corpus: CorpusRuns) -> Theme:
             if (difference := compare(corpus, new, old, name, "F1")[0]) is not None
         ]
         if gains:
-            said.append(f"{what}: {listed(gains)}")
-    prose = f"F1 with each part added: {'; '.join(said)}." if said else _NOTHING
+            said.append(f"{what[0].lower()}{what[1:]} {listed(gains)}")
+    prose = f"What each part adds to F1: {'; '.join(said)}." if said else _NOTHING
     return Theme("Each part adds something", prose, claims)
 
 
@@ -142,8 +142,8 @@ def _uniqueness(corpus: CorpusRuns) -> Theme:
         return Theme("The uniqueness loss (η)", _NOTHING, claims)
     best = max(settings, key=lambda key: _mean(corpus.at("capsule", *key)))
     prose = (
-        f"Of {len(settings)} settings the best on dev is η = {best[0]:g} with {best[1]} "
-        f"iteration{'s' * (best[1] != 1)} ({number(_mean(corpus.at('capsule', *best)))} F1). "
+        f"Of {len(settings)} settings the best on dev is η = {best[0]:g} with "
+        f"{counted(best[1], 'iteration')} ({number(_mean(corpus.at('capsule', *best)))} F1). "
         "Runs with the same seed and number of iterations are paired; the interval is Student's, "
         "over the pairs."
     )

@@ -4,6 +4,7 @@ Colours are of Okabe and Ito's palette, told apart by colour-blind readers; mark
 the same again.
 """
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def _draw_groups(axes: "Axes", corpus: CorpusRuns, table: str) -> None:
             axes.errorbar(
                 [x for x, _ in places],
                 [each.mean for _, each in places],
-                yerr=[each.deviation or 0.0 for _, each in places],
+                yerr=[_or_nothing(each.deviation) for _, each in places],
                 label=_LABELS[variant],
                 linestyle="none",
                 capsize=2,
@@ -63,9 +64,15 @@ def _draw_groups(axes: "Axes", corpus: CorpusRuns, table: str) -> None:
                 marker=_MARKERS[variant],
             )
     axes.set_xticks(range(len(groups)), groups, rotation=35 if table == "lengths" else 0)
+    axes.set_xlim(-0.5, len(groups) - 0.5)  # groups without propositions too
     axes.grid(axis="y")
     for x in range(1, len(groups)):
         axes.axvline(x - 0.5, color="#eeeeee", linewidth=0.8, zorder=0)
+
+
+def _or_nothing(deviation: float | None) -> float:
+    """What draws no bar: one seed has no spread, rather than one of 0."""
+    return math.nan if deviation is None else deviation
 
 
 def plot_iterations(name: str, corpus: CorpusRuns) -> str:

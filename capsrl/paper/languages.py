@@ -8,7 +8,7 @@ from capsrl.paper.blocks import Table
 from capsrl.paper.corpora import CorpusRuns
 from capsrl.paper.statistics import Difference, Sample, one_sample, sample, spearman, welch
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
-from capsrl.paper.wording import NONE, gain, number, signed, spread
+from capsrl.paper.wording import NONE, counted, gain, number, signed, spread
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,8 @@ class Pair:
 
 def make_pairs(corpora: Sequence[CorpusRuns], measure: str) -> list[Pair]:
     """The corpora on which both variants were run."""
-    found = (
-        (corpus, corpus.score("baseline", "test", measure), corpus.score(*_FULL, measure))
-        for corpus in corpora
-    )
+    found = ((corpus, *_both(corpus, measure)) for corpus in corpora)
     return [Pair(corpus, old, new) for corpus, old, new in found if old and new]
-
-
-_FULL = ("capsule+global", "test")
 
 
 def by_language(pairs: Sequence[Pair]) -> dict[str, float]:
@@ -52,26 +46,36 @@ def languages_table(corpora: Sequence[CorpusRuns], measure: str) -> Table | None
     """
     pairs = make_pairs(corpora, measure)
     average = sample(by_language(pairs).values())
+    shown = [corpus for corpus in corpora if _both(corpus, measure) != (None, None)]
     if average is None:
         return None
-    rows = [_row(pair) for pair in pairs]
-    name = f"average of {average.n} language{'s' * (average.n != 1)}"
+    rows = [_row(corpus, measure) for corpus in shown]
+    name = f"average of {counted(average.n, 'language')}"
     rows.append([name, *[""] * 6, gain(one_sample(average))])
     head = ["language", "corpus", "annotation", "encoder", "seeds"]
     head += [f"baseline {measure}", f"CapsuleNet {measure}", "difference"]
     if measure == "F1":
         head += ["paper baseline", "paper CapsuleNet"]
-        papers = [published.LANGUAGES.get(pair.corpus.first.paper) for pair in pairs]
+        papers = [published.LANGUAGES.get(corpus.first.paper) for corpus in shown]
         for row, paper in zip(rows, [*papers, published.LANGUAGES_AVERAGE], strict=True):
             row += [number(figure) for figure in paper] if paper else [NONE, NONE]
     return Table(head, rows, 4)
 
 
-def _row(pair: Pair) -> list[str]:
-    first = pair.corpus.first
-    seeds = "–".join(str(n) for n in sorted({pair.baseline.n, pair.capsule.n}))
+def _row(corpus: CorpusRuns, measure: str) -> list[str]:
+    first = corpus.first
+    old, new = _both(corpus, measure)
+    seeds = "–".join(str(n) for n in sorted({each.n for each in (old, new) if each}))
+    difference = welch(new, old) if old and new else None
     words = [first.language, first.corpus, first.annotation, first.encoder, seeds]
-    return [*words, spread(pair.baseline), spread(pair.capsule), gain(pair.difference)]
+    return [*words, spread(old), spread(new), gain(difference)]
+
+
+def _both(corpus: CorpusRuns, measure: str) -> tuple[Sample | None, Sample | None]:
+    old, new = (
+        corpus.score(variant, "test", measure) for variant in ("baseline", "capsule+global")
+    )
+    return old, new
 
 
 def languages_theme(corpora: Sequence[CorpusRuns]) -> Theme:
@@ -89,14 +93,15 @@ def _every(corpora: Sequence[CorpusRuns], measure: str) -> Claim:
     languages = by_language(pairs)
     better = [difference > 0 for difference in languages.values()]
     lower = [language for language, difference in languages.items() if difference <= 0]
-    ours = f"{sum(better)} of {len(better)} languages" if better else NONE
+    ours = f"{sum(better)} of {counted(len(better), 'language')}" if better else NONE
     if lower:
         ours += f" (not {', '.join(lower)})"
+    verdict = judge_each(better, n_seeds=max((pair.capsule.n for pair in pairs), default=0))
     return Claim(
         f"CapsuleNet has a higher {measure} than the baseline in every language, test",
         "7 of 7 languages" if measure == "F1" else NONE,
         ours,
-        judge_each(better, n_seeds=max((pair.capsule.n for pair in pairs), default=0)),
+        verdict if len(better) > 1 else Verdict.MISSING,  # one language is not every
     )
 
 
@@ -109,7 +114,7 @@ def _average(corpora: Sequence[CorpusRuns], measure: str) -> Claim:
     return Claim(
         f"CapsuleNet has a higher {measure} than the baseline on average over languages, test",
         f"{number(old)} → {number(new)}: {signed(new - old)}" if measure == "F1" else NONE,
-        f"{gain(difference)} over {average.n} languages" if average else NONE,
+        f"{gain(difference)} over {counted(average.n, 'language')}" if average else NONE,
         verdict,
     )
 
@@ -118,7 +123,11 @@ def _size(corpora: Sequence[CorpusRuns]) -> Claim:
     pairs = make_pairs(corpora, "F1")
     sizes = [_propositions(pair.corpus) for pair in pairs]
     found = spearman(sizes, [pair.difference.mean for pair in pairs])
-    ours = NONE if found is None else f"rank correlation {signed(found)} over {len(pairs)} rows"
+    ours = (
+        NONE
+        if found is None
+        else f"rank correlation {signed(found)} over {counted(len(pairs), 'row')}"
+    )
     return Claim(
         "The gain does not depend on the size of the corpus (its propositions in dev and test)",
         "largest on the smallest and the largest corpus",
@@ -142,8 +151,8 @@ def _prose(corpora: Sequence[CorpusRuns]) -> str:
     best = max(pairs, key=lambda pair: pair.difference.mean)
     worst = min(pairs, key=lambda pair: pair.difference.mean)
     return (
-        f"On {len(pairs)} rows in {len(languages)} languages, F1 on test is higher in "
-        f"{sum(pair.difference.mean > 0 for pair in pairs)}; the interval is above 0 in "
+        f"On {counted(len(pairs), 'row')} in {counted(len(languages), 'language')}, F1 on test is "
+        f"higher in {sum(pair.difference.mean > 0 for pair in pairs)}; the interval is above 0 in "
         f"{verdicts.count(Verdict.HELD)} and below it in {verdicts.count(Verdict.FAILED)} (those "
         f"of one seed have none). The difference goes from {signed(worst.difference.mean)} "
         f"({worst.corpus.name}) to {signed(best.difference.mean)} ({best.corpus.name}). A language "

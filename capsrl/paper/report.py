@@ -15,7 +15,7 @@ from capsrl.paper.figures import (
     plot_languages,
 )
 from capsrl.paper.languages import languages_table, languages_theme, make_pairs
-from capsrl.paper.results import RunResult
+from capsrl.paper.results import ROUTED, RunResult
 from capsrl.paper.tables import (
     ablation_table,
     groups_table,
@@ -23,14 +23,14 @@ from capsrl.paper.tables import (
     results_table,
     uniqueness_table,
 )
-from capsrl.paper.transitions import OFTEN, plot_transitions
+from capsrl.paper.transitions import OFTEN, changed_steps, plot_transitions
 from capsrl.paper.verdicts import RULES, Theme, tally
-from capsrl.paper.wording import listed, number
+from capsrl.paper.wording import NONE, counted, listed, number
 
 _MISSING = Text("Not measured.")
 _OTHER = (
     "The paper's figures stand beside ours for orientation only: they are of "
-    f"**{published.OTHER_DATA}** (CoNLL-2009, ELMo for English and fastText otherwise)."
+    f"**{published.OTHER_DATA}** (CoNLL-2009; English with ELMo, other languages with fastText)."
 )
 _READING = (
     "**F1** is the labelled semantic F1 of the official CoNLL-2009 scorer, senses and "
@@ -70,12 +70,13 @@ def make_blocks(runs: Sequence[RunResult]) -> list[Block]:
 
 
 def _what_was_run(runs: Sequence[RunResult], corpora: Sequence[CorpusRuns]) -> Iterator[Block]:
+    hours = number(sum(run.seconds for run in runs) / 3600, 1)
     yield Text(
         "Semantic role labelling with capsule networks after Chen, Lyu and Titov (2019), on open "
-        f"data: {number(len(runs), 0)} run{'s' * (len(runs) != 1)}, {len(corpora)} corpora and "
-        f"encoders, {number(sum(run.seconds for run in runs) / 3600, 1)} hours of training in all. "
-        "This page is generated: `capsrl paper PLAN.toml` makes the runs, "
-        "`capsrl report RUNS OUT.html` the page and its figures."
+        f"data: {counted(len(runs), 'run')}, {counted(len(corpora), 'pair')} of corpus and "
+        f"encoder, {hours} hours of training (runs side by side count each). This page is generated: "
+        "`capsrl paper PLAN.toml` makes the runs, `capsrl report RUNS OUT.html` the page and its "
+        "figures."
     )
     yield Items(_READING)
     yield Heading(2, "What was run")
@@ -93,7 +94,7 @@ def _what_was_run(runs: Sequence[RunResult], corpora: Sequence[CorpusRuns]) -> I
 def _corpus_row(corpus: CorpusRuns) -> list[str]:
     first = corpus.first
     sets = {name: counts for run in corpus.runs for name, counts in run.measured.sets.items()}
-    sizes = [number(sets[name].gold_predicates, 0) if name in sets else "–" for name in SETS]
+    sizes = [number(sets[name].gold_predicates, 0) if name in sets else NONE for name in SETS]
     seeds = ", ".join(str(seed) for seed in sorted({run.seed for run in corpus.runs}))
     variants = dict.fromkeys(f"`{run.variant}`" for run in corpus.runs)
     words = [corpus.name, first.language, first.annotation, first.encoder]
@@ -211,7 +212,7 @@ def _duplicates(corpus: CorpusRuns) -> Iterator[Block]:
 
 
 def _changes(corpus: CorpusRuns) -> Iterator[Block]:
-    if not any(run.measured.transitions for run in corpus.runs):
+    if not changed_steps(corpus):
         yield _MISSING
         return
     name = _file_name(corpus, "changes")
@@ -220,7 +221,8 @@ def _changes(corpus: CorpusRuns) -> Iterator[Block]:
         "seeds (the paper's figure 6): from the role of the row to that of the column. The upper "
         "left half of a cell counts changes to the gold role (right, blue), the lower right half "
         "changes away from it (wrong, orange), on the paper's scale sign(q) log|q|; white is no "
-        f"change. Roles that gold has more than {OFTEN} times; None is no argument."
+        f"change. Changes from one wrong role to another are left out. Roles that gold has more "
+        f"than {OFTEN} times; None is no argument."
     )
     yield Picture(name, caption, plot_transitions(name, corpus))
 
@@ -250,12 +252,13 @@ def _every_run(corpora: Sequence[CorpusRuns]) -> Table:
     rows = []
     for run in (run for corpus in corpora for run in corpus.runs):
         figures = [
-            number(value) if counts else "–"
+            number(value) if counts else NONE
             for name in SETS
             for counts in [run.measured.sets.get(name)]
             for value in ((counts.labeled.f1, counts.exact_match) if counts else (0.0, 0.0))
         ]
-        setting = [f"`{run.variant}`", str(run.iterations), f"{run.uniqueness:g}", str(run.seed)]
+        iterations = str(run.iterations) if run.variant in ROUTED else NONE
+        setting = [f"`{run.variant}`", iterations, f"{run.uniqueness:g}", str(run.seed)]
         epochs = f"{run.best_epoch} of {len(run.dev_f1)}"
         rows.append([run.corpus, *setting, epochs, number(run.seconds, 0), *figures])
     head = ["corpus", "variant", "iterations", "η", "seed", "best epoch", "seconds"]
@@ -268,8 +271,8 @@ def _title(corpus: CorpusRuns) -> str:
 
 
 def _setting(corpus: CorpusRuns) -> str:
-    plural = "s" * (corpus.iterations != 1)
-    return f"Trained with {corpus.iterations} iteration{plural} and η = {corpus.uniqueness:g}."
+    iterations = counted(corpus.iterations, "iteration")
+    return f"Trained with {iterations} and η = {corpus.uniqueness:g}."
 
 
 def _file_name(corpus: CorpusRuns, figure: str) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 OFTEN = 50  # roles that gold has more often than this are shown
+SIDE_BY_SIDE = 25  # roles at most: then their names have room in half the width
 Cells = dict[tuple[str, str], tuple[int, int]]  # (before, after) -> right and wrong changes
 
 
@@ -41,33 +42,41 @@ def sign_log(q: int) -> float:
     return math.copysign(math.log(abs(q)), q) if q else 0.0
 
 
+def changed_steps(corpus: CorpusRuns) -> list[int]:
+    """Those of the steps shown in which something changed."""
+    return [
+        step
+        for step in SHOWN_STEPS
+        if any(map(any, (p for v in ROUTED for p in sum_changes(corpus, v, step).values())))
+    ]
+
+
 def plot_transitions(name: str, corpus: CorpusRuns) -> str:
-    """Figure 6: a matrix per step and variant; blue halves of cells are right, orange wrong."""
+    """Figure 6: a matrix per step and variant; blue halves of cells are right, orange wrong.
+
+    Many roles need the whole width: then the matrices stand one below the other.
+    """
     roles = frequent_roles(corpus)
-    steps = [step for step in SHOWN_STEPS if any(_found(corpus, step))]
+    steps = changed_steps(corpus)
     found = {
         (step, variant): sum_changes(corpus, variant, step) for step in steps for variant in ROUTED
     }
-    most = max(
-        (sign_log(max(pair)) for cells in found.values() for pair in cells.values()), default=1.0
-    )
+    most = max([1.0, *(sign_log(max(pair)) for cells in found.values() for pair in cells.values())])
+    columns = 2 if len(roles) <= SIDE_BY_SIDE else 1
+    rows = len(found) // columns
 
     def draw(figure: "Figure") -> None:
-        panels = figure.subplots(len(steps), 2, sharex=True, sharey=True, squeeze=False)
-        for row, step in zip(panels, steps, strict=True):
-            for axes, variant in zip(row, ROUTED, strict=True):
-                _draw_matrix(axes, found[step, variant], roles, max(most, 1.0))
-                axes.set_title(f"{step} → {step + 1}, {NAMES[variant]}")
-            row[0].set_ylabel(f"role after iteration {step}")
+        panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
+        for axes, ((step, variant), cells) in zip(panels.flat, found.items(), strict=True):
+            _draw_matrix(axes, cells, roles, most)
+            axes.set_title(f"{step} → {step + 1}, {NAMES[variant]}")
+            if axes in panels[:, 0]:
+                axes.set_ylabel(f"role after iteration {step}")
         for axes in panels[-1]:
             axes.set_xlabel("role one iteration later")
-        _draw_scales(figure, [*panels.flat], max(most, 1.0))
+        _draw_scales(figure, [*panels.flat], most)
 
-    return draw_svg(name, 0.9 + len(steps) * (0.9 + 3.0), draw)
-
-
-def _found(corpus: CorpusRuns, step: int) -> list[bool]:
-    return [bool(sum_changes(corpus, variant, step)) for variant in ROUTED]
+    return draw_svg(name, 1.8 + rows * (3.4 if columns == 2 else 6.4), draw)
 
 
 def _maps() -> "tuple[Colormap, Colormap]":

@@ -37,6 +37,11 @@ def gain(found: Difference | None, places: int = 2) -> str:
     return f"{signed(found.mean, places)} {ends}"
 
 
+def counted(n: int, thing: str) -> str:
+    """`1 run`, `2 runs`."""
+    return f"{n:,} {thing}{'s' * (n != 1)}"
+
+
 def listed(parts: list[str]) -> str:
     """a, b and c."""
     return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

@@ -55,16 +55,18 @@ def test_peaks(second, verdict, shown):
 
 def test_precision_and_recall_with_every_iteration():
     rising = {"rights": [1600, 1590, 1580], "wrongs": [600, 400, 200]}
-    falling = {"rights": [1600, 1600, 1600], "wrongs": [300, 350, 340]}
+    falling = {"rights": [1600, 1600, 1600], "wrongs": [350, 300, 340]}
     runs = [swept("capsule", seed, **rising) for seed in (1, 2)]
     runs += [swept("capsule+global", seed, **falling) for seed in (1, 2)]
     found = claims_of(runs)
     rises = found[f"Precision rises with every iteration, {ALONE}"]
     # (900 + right) / (1000 + right + wrong): 2500/3200, 2490/2990, 2480/2780.
-    assert rises.ours == "2 of 2 runs; means 78.1 83.3 89.2"
+    assert rises.ours == "2 of 2 runs (from 2 on: 2); means 78.1 83.3 89.2"
     assert rises.verdict is Verdict.HELD
     assert found[f"Recall falls with every iteration, {ALONE}"].verdict is Verdict.HELD
-    assert found[f"Precision falls with every iteration, {GLOBAL}"].verdict is Verdict.FAILED
+    falls = found[f"Precision falls with every iteration, {GLOBAL}"]
+    assert falls.verdict is Verdict.FAILED
+    assert falls.ours.startswith("0 of 2 runs (from 2 on: 2); means ")
 
 
 def test_duplicate_arguments():  # gold has 50

@@ -74,8 +74,8 @@ def test_each_step_of_the_ablation():
     assert verdicts["Role capsules (refinement) raise F1 on dev"] is Verdict.HELD
     assert verdicts["The global node raises F1 on test"] is Verdict.FAILED
     assert verdicts["The global node raises F1 out of domain"] is Verdict.MISSING
-    assert "Role capsules (refinement): +3.33 [" in theme.prose
-    assert "The global node: −0.33 [" in theme.prose
+    assert "role capsules (refinement) +3.33 [" in theme.prose
+    assert "the global node −0.33 [" in theme.prose
 
 
 def grouped(variant, seed, rights):

@@ -90,14 +90,24 @@ def test_right_and_wrong_changes_have_halves_of_their_own():
     assert sum(triangles(plot_transitions("t", corpus))) == 4
 
 
+def height_of(text):
+    return float(ET.fromstring(text).get("height").removesuffix("pt")) / 72
+
+
+@pytest.mark.parametrize(("n_roles", "height"), [(24, 1.8 + 3.4), (25, 1.8 + 2 * 6.4)])
+def test_many_roles_take_the_whole_width(n_roles, height):
+    roles = {f"A{i}": 60 for i in range(n_roles)}
+    changes = {1: (Change("A0", "A1", 1, 0, 0),)}
+    measured = Measured({}, transitions=changes, gold_roles=roles)
+    [corpus] = group_runs([run(variant="capsule", measured=measured)])
+    assert height_of(plot_transitions("t", corpus)) == pytest.approx(height)
+
+
 def test_languages_have_a_row_each():
     corpora = group_runs(full_plan())
     f1, em = make_pairs(corpora, "F1"), make_pairs(corpora, "EM")
     tall, short = plot_languages("l", f1, em), plot_languages("l", f1[:2], em[:2])
-    heights = [
-        float(ET.fromstring(text).get("height").removesuffix("pt")) for text in (tall, short)
-    ]
-    assert heights[0] - heights[1] == pytest.approx(5 * 0.25 * 72)
+    assert height_of(tall) - height_of(short) == pytest.approx(5 * 0.25)
 
 
 def test_without_matplotlib(monkeypatch):

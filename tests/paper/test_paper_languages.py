@@ -46,7 +46,11 @@ def test_table():
     ]
     assert table.rows[2] == ["Finnish", "fi_up", *words, "1", "80.00", "82.00", "+2.00", "–", "–"]
     # 1, 2, 1: mean 4/3, deviation 1/sqrt(3), 4.3027 / 3 either side.
-    assert table.rows[4] == ["average of 3 languages", *[""] * 6, "+1.33 [−0.10, +2.77]"] + [
+    assert table.rows[4][:2] + table.rows[4][4:] == ["Xx", "xx", "1", "80.00", "–", "–"] + [
+        "90.49",
+        "91.06",
+    ]
+    assert table.rows[5] == ["average of 3 languages", *[""] * 6, "+1.33 [−0.10, +2.77]"] + [
         "82.55",
         "83.07",
     ]
@@ -88,4 +92,5 @@ def test_without_pairs_nothing_is_claimed():
 
 def test_one_language_has_no_average():
     theme = languages_theme(group_runs(both("a", "A", "", 30)))
-    assert theme.claims[1].verdict is Verdict.MISSING
+    assert {claim.verdict for claim in theme.claims} == {Verdict.MISSING}
+    assert theme.claims[0].ours == "1 of 1 language"

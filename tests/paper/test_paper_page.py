@@ -116,6 +116,10 @@ def headings(blocks, level):
         [run()],
         [run(measured=Measured({}))],
         [run(variant="capsule+global", measured=Measured({}))],
+        [
+            run(variant=variant, measured=Measured({}, transitions={1: ()}))
+            for variant in ("baseline", "capsule", "capsule+global")
+        ],
         [scored(variant, 1, 1500) for variant in ("baseline", "word", "capsule")],
         [run(variant=variant) for variant in ("baseline", "word", "capsule+global")],
     ],

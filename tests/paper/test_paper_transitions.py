@@ -4,7 +4,7 @@ import pytest
 
 from capsrl.paper.corpora import group_runs
 from capsrl.paper.results import Change, Measured
-from capsrl.paper.transitions import frequent_roles, sign_log, sum_changes
+from capsrl.paper.transitions import changed_steps, frequent_roles, sign_log, sum_changes
 from synthetic_runs import run
 
 
@@ -36,3 +36,12 @@ def test_changes_are_summed_over_seeds():
     assert sum_changes(corpus, "capsule", 1) == {("A0", "_"): (6, 3), ("_", "A1"): (0, 4)}
     assert sum_changes(corpus, "capsule", 2) == {("A1", "A0"): (2, 2)}
     assert sum_changes(corpus, "capsule+global", 1) == {}
+
+
+def test_steps_without_changes_are_left_out():
+    changes = {1: (), 2: (Change("A0", "A1", 0, 1, 0),), 3: (Change("A0", "A1", 9, 9, 9),)}
+    [corpus] = group_runs([run(variant="capsule", measured=Measured({}, transitions=changes))])
+    assert changed_steps(corpus) == [2]
+    neither = {1: (Change("A0", "A1", 0, 0, 5),)}
+    [corpus] = group_runs([run(variant="capsule", measured=Measured({}, transitions=neither))])
+    assert changed_steps(corpus) == []

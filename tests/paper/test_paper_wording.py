@@ -1,7 +1,7 @@
 import pytest
 
 from capsrl.paper.statistics import Difference, Sample
-from capsrl.paper.wording import gain, listed, number, signed, spread
+from capsrl.paper.wording import counted, gain, listed, number, signed, spread
 
 
 @pytest.mark.parametrize(
@@ -22,6 +22,7 @@ def test_means_and_differences():
 
 
 def test_lists():
+    assert (counted(1, "run"), counted(1200, "run")) == ("1 run", "1,200 runs")
     assert listed(["a"]) == "a"
     assert listed(["a", "b"]) == "a and b"
     assert listed(["a", "b", "c"]) == "a, b and c"
