@@ -99,15 +99,18 @@ def _duplicates(corpus: CorpusRuns) -> Theme:
         _converges(corpus, gold),
         _grows(corpus),
     ]
-    said = [] if gold is None else [f"{gold} gold propositions of dev repeat a role"]
-    said += [f"{spread(baseline, 1)} of the baseline's do"] if baseline else []
+    said = [] if gold is None else [f"gold {gold}"]
+    said += [f"the baseline {spread(baseline, 1)}"] if baseline else []
     for variant in ROUTED:
         curve = mean_curve(curves(corpus, variant, "repeated"))
         if curve:
             course = ", ".join(number(figure.mean, 0) for figure in curve)
-            said.append(f"{NAMES[variant]} {course} do after 1, 2, ... iterations")
-    prose = "; ".join(said) + "." if said else _NOTHING
-    return Theme("Duplicate arguments", prose, claims)
+            said.append(f"{NAMES[variant]} {course}")
+    prose = (
+        f"Propositions of dev that repeat a role, those of refinement after 1, 2, ... iterations: "
+        f"{'; '.join(said)}."
+    )
+    return Theme("Duplicate arguments", prose if said else _NOTHING, claims)
 
 
 def _converges(corpus: CorpusRuns, gold: int | None) -> Claim:

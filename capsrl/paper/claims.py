@@ -80,6 +80,7 @@ def _ablation(corpus: CorpusRuns) -> Theme:
         for what, verb, new, old in STEPS
         for name in SETS
         for key in [(new, old, name, "F1")]
+        if published.ABLATION[new, name][2] > published.ABLATION[old, name][2]  # else no claim
     ]
     said = []
     for what, _, new, old in STEPS:

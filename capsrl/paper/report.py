@@ -73,10 +73,10 @@ def _what_was_run(runs: Sequence[RunResult], corpora: Sequence[CorpusRuns]) -> I
     hours = number(sum(run.seconds for run in runs) / 3600, 1)
     yield Text(
         "Semantic role labelling with capsule networks after Chen, Lyu and Titov (2019), on open "
-        f"data: {counted(len(runs), 'run')}, {counted(len(corpora), 'pair')} of corpus and "
-        f"encoder, {hours} hours of training (runs side by side count each). This page is generated: "
-        "`capsrl paper PLAN.toml` makes the runs, `capsrl report RUNS OUT.html` the page and its "
-        "figures."
+        f"data: {counted(len(runs), 'run')}, {counted(len(corpora), 'pair')} of corpus "
+        f"and encoder, {hours} hours of training (runs side by side count each). This page is "
+        "generated: `capsrl paper PLAN.toml` makes the runs, `capsrl report RUNS OUT.html` the "
+        "page and its figures."
     )
     yield Items(_READING)
     yield Heading(2, "What was run")

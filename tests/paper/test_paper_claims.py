@@ -74,6 +74,8 @@ def test_each_step_of_the_ablation():
     assert verdicts["Role capsules (refinement) raise F1 on dev"] is Verdict.HELD
     assert verdicts["The global node raises F1 on test"] is Verdict.FAILED
     assert verdicts["The global node raises F1 out of domain"] is Verdict.MISSING
+    assert "Word capsules raise F1 out of domain" not in verdicts  # nor do they in the paper
+    assert len(verdicts) == 8
     assert "role capsules (refinement) +3.33 [" in theme.prose
     assert "the global node −0.33 [" in theme.prose
 
