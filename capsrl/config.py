@@ -127,6 +127,8 @@ class TrainConfig:
     checkpoint_every  steps between resumable checkpoints, besides one after every epoch; 0: none at
                       all, for runs that are shorter than it takes to write a large model often
     bf16           mixed precision on a GPU
+    keep_states    let a frozen transformer encode the training and dev sentences once and keep its
+                   states in memory (words x layers x width x 2 bytes), not again in every epoch
     """
 
     seed: int = 1
@@ -143,6 +145,7 @@ class TrainConfig:
     patience: int = 20
     checkpoint_every: int = 200
     bf16: bool = True
+    keep_states: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

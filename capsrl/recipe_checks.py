@@ -188,6 +188,15 @@ def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:
         if embeddings.get(name) and not embeddings.get("transformer"):
             key = f"model.embeddings.{name}"
             problems[key] = f"{key}: expected model.embeddings.transformer beside it, got none"
+    frozen = embeddings.get("transformer") and not embeddings.get("fine_tune")
+    if values.get("train", {}).get("keep_states") and (
+        not frozen or embeddings.get("mark_predicate")
+    ):
+        key = "train.keep_states"
+        problems[key] = (
+            f"{key}: expected a transformer that is neither fine-tuned nor shown the predicate, "
+            "whose states stay the same, got none"
+        )
     l2 = values.get("loss", {}).get("l2", LossConfig().l2)
     decay = values.get("train", {}).get("weight_decay", 0.0)
     if l2 > 0 and decay > 0:

@@ -42,6 +42,8 @@ WORDS = ("language", "annotation", "encoder", "paper")  # for the report
 CORPUS_KEYS = ("recipe", "set", *FILES, *WORDS)
 EXPERIMENT_KEYS = ("corpora", "variants", "seeds", "iterations", "uniqueness")
 NEEDED_LISTS = ("corpora", "variants", "seeds")
+# Settings that change nothing of what is learned.
+NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ class PlannedRun:
     def name(self) -> str:
         """Of the run's file and folder: the label, and a digest of all settings and files."""
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
-        settings = json.dumps([identify(self.recipe), tests], sort_keys=True)
+        identity = {k: v for k, v in identify(self.recipe).items() if k not in NO_MATTER}
+        settings = json.dumps([identity, tests], sort_keys=True)
         key = hashlib.sha256(settings.encode()).hexdigest()[:8]
         return f"{self.label.replace(' ', '_')}_{key}"
 

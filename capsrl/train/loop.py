@@ -120,6 +120,8 @@ class Training:
             _check_sentences(path)
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
+        if recipe.train.keep_states:
+            self._learner.network.vectors.keep([*self._train, *self._dev])
         self._indexed = [self._learner.network.index(sentence) for sentence in self._train]
         self._lengths = [item.length for item in self._indexed]
         if saved is not None:

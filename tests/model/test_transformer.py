@@ -209,3 +209,40 @@ def test_marks_need_two_token_types(tmp_path):
     config = make_config(embeddings={"transformer": str(tmp_path), "mark_predicate": True})
     with pytest.raises(ConfigError, match=r"mark_predicate: expected an encoder with 2 .* got 1"):
         make_labeler(config)
+
+
+def test_kept_states_are_those_of_the_encoder(bert):
+    source = Transformer(bert[0], fine_tune=False)
+    with torch.no_grad():
+        source.mix.weights.copy_(torch.arange(len(source.mix.weights), dtype=torch.float))
+    some, others = [sentence("ab c def"), sentence("c")], [sentence("def ab"), sentence("c")]
+    before = [vectors(source, *some), vectors(source, *others), vectors(source, *some, *others)]
+    source.keep(some)
+    assert source.collate([source.index(s) for s in some]).keys() == {"kept"}
+    assert "pieces" in source.collate([source.index(s) for s in others])  # one is not kept
+    source.keep(others)  # what was kept stays where it was
+    assert source.collate([source.index(s) for s in others]).keys() == {"kept"}
+    after = [vectors(source, *some), vectors(source, *others), vectors(source, *some, *others)]
+    for old, new, lengths in zip(before, after, [(3, 1), (2, 1), (3, 1, 2, 1)], strict=True):
+        for row, length in enumerate(lengths):  # half precision
+            assert_close(new[row, :length], old[row, :length], atol=2e-3, rtol=1e-3)
+
+
+def test_kept_states_are_not_used_for_a_marked_predicate(bert):
+    source = Transformer(bert[0], fine_tune=False)
+    source.keep([sentence("ab c")])
+    items = [source.index(sentence("ab c"))]
+    assert "pieces" in source.collate(items, [1])
+    assert "kept" in source.collate(items, [None])
+
+
+def test_gradients_reach_the_mix_of_kept_states(bert):
+    source = Transformer(bert[0], fine_tune=False)
+    plain = source(source.collate([source.index(sentence("ab c def"))]))
+    plain.square().sum().backward()
+    expected = source.mix.weights.grad.clone()
+    source.zero_grad()
+    source.keep([sentence("ab c def")])
+    source(source.collate([source.index(sentence("ab c def"))])).square().sum().backward()
+    assert expected.abs().max() > 0.01
+    assert_close(source.mix.weights.grad, expected, atol=1e-2, rtol=1e-2)

@@ -9,7 +9,7 @@ A source is a module with one contract:
     save_files(folder)   where there is more than weights to keep: write it into a model folder
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -68,6 +68,12 @@ class WordVectors(nn.Module):
         """
         vectors = [source(inputs[name]) for name, source in self._sources().items()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
+
+    def keep(self, sentences: Iterable[Sentence]) -> None:
+        """Let a frozen transformer encode these sentences once and for all."""
+        for source in self._sources().values():
+            if isinstance(source, Transformer) and not source.fine_tune:
+                source.keep(sentences)
 
     def save_files(self, folder: Path) -> None:
         """Write what the sources need besides their weights, each in a folder of its name."""

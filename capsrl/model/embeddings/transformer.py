@@ -7,8 +7,8 @@ is cut off.
 """
 
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,12 @@ class Pieces:
 
     ids     n  pieces, without the special ones that open and close a window
     firsts  T  where in `ids` each word begins
+    kept    the place of the first word among the states that were kept, see `Transformer.keep`
     """
 
     ids: NDArray[np.int64]
     firsts: NDArray[np.int64]
+    kept: int | None = None
 
 
 class Transformer(nn.Module):
@@ -74,6 +76,7 @@ class Transformer(nn.Module):
             config = common_names(self.encoder, self.folder)
             self.n_types = int(config.get("type_vocab_size") or 0)
         self.encoder.requires_grad_(fine_tune)
+        self.encoder.train(fine_tune)
         self.width: int = config["hidden_size"]
         self.mix = None if fine_tune else LayerMix(config["num_hidden_layers"] + 1)
         self.tokenizer = read_tokenizer(self.folder)
@@ -85,9 +88,15 @@ class Transformer(nn.Module):
             self.opening = [config["bos_token_id"]]
         self.unknown = unknown_piece(self.tokenizer)
         self.max_pieces = max_pieces(config) - len(self.opening) - len(self.closing)
+        self._kept = torch.empty(0, 1, 1)  # n L E
+        self._places: dict[tuple[str, ...], int] = {}  # in it, by sentence
 
     def index(self, sentence: Sentence) -> Pieces:
         """The pieces of a sentence; a word the tokeniser drops altogether is one unknown piece."""
+        pieces = self._spell(sentence)
+        return replace(pieces, kept=self._places.get(sentence.words))
+
+    def _spell(self, sentence: Sentence) -> Pieces:
         words = _printable([word[:_LETTERS] for word in sentence.words])
         if self.spaced:
             spaces = spaces_before(sentence.words)
@@ -117,7 +126,11 @@ class Transformer(nn.Module):
 
         marked  for each sentence the word whose pieces get token type 1, or None
         -> pieces, types  W S; mask  W S; words  B T, index of each word's piece in pieces.flatten()
+        -> kept  B T instead of all these, where the states of all the sentences are kept
         """
+        kept = [item.kept for item in items if item.kept is not None]
+        if items and len(kept) == len(items) and all(word is None for word in marked or ()):
+            return _collate_kept(kept, [len(item.firsts) for item in items])
         windows: list[NDArray[np.int64]] = []
         types: list[NDArray[np.int64]] = []
         places: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # window, piece of each word
@@ -161,20 +174,59 @@ class Transformer(nn.Module):
         arrays = {"pieces": pieces, "types": type_ids, "mask": mask, "words": words}
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
+    @torch.no_grad()
+    def keep(self, sentences: Iterable[Sentence], *, batch_pieces: int = 8000) -> None:
+        """Encode sentences now and keep the states of their words, instead of again in every epoch.
+
+        For a frozen encoder. Takes words x layers x width x 2 bytes where the encoder is; from then
+        on these sentences are not encoded any more, wherever they come from.
+        """
+        assert self.mix is not None, "a fine-tuned encoder says something else in every epoch"
+        known = self._places
+        new = {s.words: self._spell(s) for s in sentences if s.words and s.words not in known}
+        waiting = sorted(new.items(), key=lambda item: -len(item[1].ids))
+        device = next(self.encoder.parameters()).device
+        place = len(self._kept)
+        n_words = place + sum(len(words) for words in new)
+        kept = torch.empty(
+            n_words, len(self.mix.weights), self.width, dtype=torch.half, device=device
+        )
+        kept[:place] = self._kept
+        while waiting:
+            size = max(1, batch_pieces // len(waiting[0][1].ids))
+            batch, waiting = waiting[:size], waiting[size:]
+            inputs = self.collate([pieces for _, pieces in batch])
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+                layers = self._layers({name: tensor.to(device) for name, tensor in inputs.items()})
+            states = torch.stack(layers, 2)  # B T L E
+            for row, (words, _) in enumerate(batch):
+                kept[place : place + len(words)] = states[row, : len(words)]
+                self._places[words] = place
+                place += len(words)
+        self._kept = kept
+
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors of the words.
 
         ->  B T E
         """
+        if "kept" in inputs:
+            layers = list(self._kept[inputs["kept"]].float().unbind(2))
+        else:
+            layers = self._layers(inputs)
+        return layers[-1] if self.mix is None else self.mix(layers)
+
+    def _layers(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+        """The states of the words in every layer, B T E each."""
         pieces, mask, types = inputs["pieces"], inputs["mask"], inputs["types"]
         with torch.set_grad_enabled(self.fine_tune and torch.is_grad_enabled()):
             if isinstance(self.encoder, Bert):
                 states = self.encoder(pieces, mask, types)
             else:
                 states = self._hidden_states(pieces, mask, types)
-        hidden = states[-1] if self.mix is None else self.mix(states)  # W S E
-        vectors: Tensor = hidden.flatten(0, 1)[inputs["words"]]
-        return vectors
+        if self.mix is None:
+            states = states[-1:]
+        return [state.flatten(0, 1)[inputs["words"]] for state in states]
 
     def _hidden_states(self, pieces: Tensor, mask: Tensor, types: Tensor) -> list[Tensor]:
         arguments: dict[str, Any] = {"input_ids": pieces, "attention_mask": mask.long()}
@@ -212,6 +264,13 @@ class Transformer(nn.Module):
         if not self.fine_tune:
             self.encoder.eval()
         return self
+
+
+def _collate_kept(places: Sequence[int], n_words: Sequence[int]) -> dict[str, Tensor]:
+    words = np.zeros((len(places), max(n_words)), dtype=np.int64)
+    for row, (place, length) in enumerate(zip(places, n_words, strict=True)):
+        words[row, :length] = np.arange(place, place + length)
+    return {"kept": torch.from_numpy(words)}
 
 
 def windows_of(n_pieces: int, size: int) -> tuple[NDArray[np.int64], int]:
