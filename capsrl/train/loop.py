@@ -116,8 +116,9 @@ class Training:
             check_same(self._checkpoint, saved.identity, self._identity)
         self._train = _read(recipe.data.train)
         self._dev = _read(recipe.data.dev)
-        for path in recipe.data.test.values():  # at the end a wrong name would come too late
-            _check_sentences(path)
+        # At the end a wrong name, or a file without answers, would come too late.
+        for path in (recipe.data.dev, *recipe.data.test.values()):
+            _check_gold(path)
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
         if recipe.train.keep_states:
@@ -338,6 +339,15 @@ class Training:
 def _check_sentences(path: str) -> None:
     if not any(sentence.words for sentence in read_sentences(path)):
         raise DataError(f"{path}: expected sentences, got none")
+
+
+def _check_gold(path: str) -> None:
+    _check_sentences(path)
+    sentences = read_sentences(path)
+    if not any(one.sense is not None for sentence in sentences for one in sentence.propositions):
+        raise DataError(
+            f"{path}: expected predicates with senses, got none; one cannot score on a blind file"
+        )
 
 
 def _read(path: str) -> list[Sentence]:

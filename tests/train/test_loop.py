@@ -201,6 +201,16 @@ def test_a_corpus_without_senses_is_named(tmp_path):
         run(make_recipe(f"data.train={blind}"), tmp_path / "run", device="cpu")
 
 
+@pytest.mark.parametrize("key", ["data.dev", "data.test.wsj"])
+def test_a_file_without_answers_is_named_before_the_first_step(tmp_path, key):
+    blind, seen = tmp_path / "blind.txt", []
+    blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
+    message = r"blind\.txt: expected predicates with senses, got none; one cannot score on a blind"
+    with pytest.raises(DataError, match=message):
+        run(make_recipe(f"{key}={blind}"), tmp_path / "run", device="cpu", report=seen.append)
+    assert seen == []
+
+
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     (tmp_path / "run").write_text("a file")
     with pytest.raises(ConfigError, match="run: cannot be written: File exists; name another"):
