@@ -15,6 +15,7 @@
     iterations = [2]                     # optional, as is uniqueness (eta): else as in the recipe
 
 Paths are relative to the plan. Two experiments that ask for the same run get it once.
+docs/paper.md says more.
 """
 
 import copy
@@ -23,6 +24,8 @@ import functools
 import hashlib
 import itertools
 import json
+import math
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,7 +37,7 @@ from capsrl.errors import ConfigError
 from capsrl.paper.results import ROUTED, VARIANTS
 from capsrl.recipe import load_values, make_recipe, resolve_paths
 from capsrl.recipe_checks import check_values
-from capsrl.train.checkpoint import digest, identify
+from capsrl.train.checkpoint import NO_MATTER, digest, identify
 
 NEEDED_FILES = ("train", "dev", "test")
 FILES = (*NEEDED_FILES, "ood")
@@ -42,8 +45,7 @@ WORDS = ("language", "annotation", "encoder", "paper")  # for the report
 CORPUS_KEYS = ("recipe", "set", *FILES, *WORDS)
 EXPERIMENT_KEYS = ("corpora", "variants", "seeds", "iterations", "uniqueness")
 NEEDED_LISTS = ("corpora", "variants", "seeds")
-# Settings that change nothing of what is learned.
-NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
+NAME = re.compile(r"[\w.+-]+")  # of a corpus: it becomes part of the names of files
 
 
 @dataclass(frozen=True)
@@ -102,15 +104,27 @@ def read_plan(path: Path, *, check: bool = True) -> list[PlannedRun]:
     mistakes = list(_mistakes(values))
     if mistakes:
         raise ConfigError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
-    corpora = {
-        name: _read_corpus(name, table, path, check=check)
-        for name, table in values["corpora"].items()
-    }
+    corpora = _read_corpora(values["corpora"], path, check=check)
     runs: dict[str, PlannedRun] = {}
     for experiment in values["experiments"]:
         for run in _expand(experiment, corpora):
             runs.setdefault(run.name, run)
     return list(runs.values())
+
+
+def _read_corpora(
+    tables: Mapping[str, Mapping[str, Any]], path: Path, *, check: bool
+) -> dict[str, Corpus]:
+    corpora: dict[str, Corpus] = {}
+    mistakes: list[str] = []
+    for name, table in tables.items():
+        try:
+            corpora[name] = _read_corpus(name, table, path, check=check)
+        except ConfigError as error:
+            mistakes.append(str(error))
+    if mistakes:  # two corpora may have the same faulty recipe
+        raise ConfigError("\n".join(dict.fromkeys(mistakes)))
+    return corpora
 
 
 def _read_corpus(name: str, table: Mapping[str, Any], path: Path, *, check: bool) -> Corpus:
@@ -167,6 +181,9 @@ def _mistakes(values: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _corpus_mistakes(where: str, table: Mapping[str, Any]) -> Iterator[str]:
+    name = where.partition(".")[2]
+    if not NAME.fullmatch(name):
+        yield f"{where}: expected a name of letters, digits and . _ + - alone, got {name!r}"
     yield from _unknown(table, CORPUS_KEYS, f"{where}: ")
     for key in ("recipe", *NEEDED_FILES):
         if key not in table:
@@ -176,6 +193,9 @@ def _corpus_mistakes(where: str, table: Mapping[str, Any]) -> Iterator[str]:
         if key in CORPUS_KEYS and not isinstance(value, kind):
             wanted = "a table" if kind is dict else "a string"
             yield f"{where}.{key}: expected {wanted}, got {value!r}"
+    changes = table.get("set")
+    if isinstance(changes, dict) and not isinstance(changes.get("data", {}), dict):
+        yield f"{where}.set.data: expected a table, got {changes['data']!r}"
 
 
 def _experiment_mistakes(
@@ -205,7 +225,7 @@ def _wanted(key: str, item: object, corpora: Sequence[str]) -> str:
     if key == "variants":
         return "" if item in VARIANTS else f"one of {', '.join(VARIANTS)}"
     if key == "uniqueness":
-        fits = (is_whole or isinstance(item, float)) and item >= 0  # type: ignore[operator]
+        fits = (is_whole or isinstance(item, float)) and 0 <= item < math.inf  # type: ignore[operator]
         return "" if fits else "a number of at least 0"
     least = 1 if key == "iterations" else 0
     fits = is_whole and item >= least  # type: ignore[operator]

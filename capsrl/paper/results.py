@@ -17,6 +17,7 @@ FORMAT = 1
 VARIANTS = ("baseline", "word", "capsule", "capsule+global")  # each adds to the one before
 ROUTED = ("capsule", "capsule+global")  # those that iterate
 NO_ROLE = "_"
+_REMEDY = "move it away, and `capsrl paper` runs it again"
 
 
 @dataclass(frozen=True)
@@ -111,10 +112,11 @@ def read_result(path: Path) -> RunResult:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the JSON of a run, got {error}") from None
+        raise DataError(f"{path}: expected the JSON of a run, got {error}; {_REMEDY}") from None
     found = values.pop("format", None) if isinstance(values, dict) else None
     if found != FORMAT:
-        raise DataError(f"{path}: expected a run of format {FORMAT}, got {found!r}")
+        got = "none" if found is None else f"format {found!r}"
+        raise DataError(f"{path}: expected a run of format {FORMAT}, got {got}; {_REMEDY}")
     try:
         measured = values.pop("measured")
         return RunResult(
@@ -131,5 +133,7 @@ def read_result(path: Path) -> RunResult:
                 gold_roles=measured["gold_roles"],
             ),
         )
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: expected the fields of a run, got {error}") from None
+    except KeyError as error:
+        raise DataError(f"{path}: expected {error} among its fields, got none; {_REMEDY}") from None
+    except (AttributeError, TypeError, ValueError) as error:
+        raise DataError(f"{path}: expected the fields of a run, got {error}; {_REMEDY}") from None

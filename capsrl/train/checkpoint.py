@@ -28,6 +28,8 @@ from capsrl.recipe import PATHS
 from capsrl.recipe_checks import flatten
 
 FORMAT = 1
+# Settings that change nothing of what is learned: a run may go on with others.
+NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
 
 
@@ -114,11 +116,11 @@ def identify(recipe: Recipe) -> dict[str, Any]:
 
 
 def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ConfigError naming every key in which a checkpoint and a recipe differ."""
+    """Raise ConfigError naming every key that matters in which a checkpoint and a recipe differ."""
     differences = [
         f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
         for key in sorted(saved.keys() | now.keys())
-        if saved.get(key) != now.get(key)
+        if saved.get(key) != now.get(key) and key not in NO_MATTER
     ]
     if differences:
         raise ConfigError(

@@ -97,6 +97,17 @@ def test_another_recipe_is_refused_naming_the_keys(tmp_path):
     )
 
 
+def test_a_run_may_go_on_with_settings_that_teach_nothing_else(tmp_path):
+    recipe = make_recipe(tmp_path)
+    other = dataclasses.replace(
+        recipe,
+        train=TrainConfig(checkpoint_every=7, keep_states=True),
+        data=dataclasses.replace(recipe.data, name="x", licence="y"),
+    )
+    assert identify(other) != identify(recipe)
+    check_same(tmp_path, identify(recipe), identify(other))
+
+
 def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
