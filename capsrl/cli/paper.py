@@ -46,7 +46,6 @@ def paper_command(
             known = (folder / f"{run.name}.json").exists()
             typer.echo(f"{'done   ' if known else 'missing'}  {run.label}")
         return
-    folder.mkdir(parents=True, exist_ok=True)
     try:
         with _watching(len(planned)) as report:
             run_all(
@@ -60,40 +59,51 @@ def paper_command(
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped}\n")
         sys.exit(130)
-    typer.echo(f"{len(planned)} runs in {folder}; capsrl report {folder} REPORT.html")
+    typer.echo(f"all runs are in {folder}; capsrl report {folder} REPORT.html")
 
 
 @contextmanager
 def _watching(n_runs: int) -> "Iterator[Report]":
-    """A report for `run_all`: bars on a terminal, else a line per run."""
+    """A report for `run_all`: bars on a terminal, and a line for each run that ends; else lines."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+    from rich.table import Column
 
     console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:
         yield _write_line
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, TimeElapsedColumn(), console=console) as bars:
+    # On 80 columns the bar gives way to long names, and one of more than 44 letters is cut.
+    names = Column(no_wrap=True, overflow="ellipsis", max_width=max(20, console.width - 36))
+    columns = (
+        TextColumn("{task.description}", table_column=names, markup=False),
+        BarColumn(bar_width=None, table_column=Column(ratio=1, min_width=8)),
+        TextColumn("{task.fields[note]}", table_column=Column(no_wrap=True, min_width=16)),
+        TimeElapsedColumn(table_column=Column(no_wrap=True, min_width=7)),
+    )
+    with Progress(*columns, console=console, expand=True) as bars:
         total = bars.add_task("runs", total=n_runs, note=f"0 of {n_runs}")
         tasks: dict[str, TaskID] = {}
         ended = 0
 
         def report(event: "Event") -> None:
             nonlocal ended
-            name = event.run.label
+            name = event.run.name
+            epochs = event.run.recipe.train.epochs
             if event.kind == "started":
-                epochs = event.run.recipe.train.epochs
-                tasks[name] = bars.add_task(name, total=epochs, note="")
+                tasks[name] = bars.add_task(event.run.label, total=epochs, note="")
             elif event.epoch is not None:
-                note = f"dev F1 {event.epoch['dev_f1']:.2f}"
-                bars.update(tasks[name], completed=event.epoch["epoch"], note=note)
+                epoch, f1 = event.epoch["epoch"], event.epoch["dev_f1"]
+                note = f"{epoch}/{epochs} F1 {f1:.2f}"
+                bars.update(tasks[name], completed=epoch, note=note)
+            elif event.kind == "stopping":
+                bars.update(tasks[name], note="stopping")
             else:
                 ended += 1
                 bars.update(total, completed=ended, note=f"{ended} of {n_runs}")
                 if name in tasks:
                     bars.remove_task(tasks.pop(name))
-                bars.console.print(_line(event))
+                bars.console.print(_line(event), soft_wrap=True)
 
         yield report
 
@@ -105,4 +115,4 @@ def _write_line(event: "Event") -> None:
 
 
 def _line(event: "Event") -> str:
-    return f"{event.kind:8} {event.run.label}"
+    return f"{event.kind:8} {event.run.label}{f': {event.note}' if event.note else ''}"

@@ -4,6 +4,7 @@ A finished run is a file RUNS/NAME.json, whose name holds a digest of all its se
 ask for it again costs nothing, and to change a setting is to ask for another run.
 """
 
+import json
 import os
 import subprocess
 import sys
@@ -16,8 +17,8 @@ import capsrl
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.paper.plan import PlannedRun
 from capsrl.paper.results import read_result
-from capsrl.paper.work import write_order
-from capsrl.train.log import Record, read_log
+from capsrl.paper.work import LOG, write_order
+from capsrl.train.log import Record
 from capsrl.train.signals import Interrupted
 
 PAUSE = 0.2  # seconds between two looks at the processes
@@ -29,14 +30,17 @@ class FailedRunsError(CapsrlError):
 
 @dataclass(frozen=True)
 class Event:
-    """Something happened to a run: it was done before, started, ended an epoch, is done, failed.
+    """Something happened to a run.
 
-    epoch  the log's record of it
+    kind   known (was done before), started, epoch, done, failed, stopping
+    epoch  the log's record of the newest epoch
+    note   of a finished run its scores, of a failed one its last words
     """
 
     run: PlannedRun
     kind: str
     epoch: Record | None = None
+    note: str = ""
 
 
 Report = Callable[[Event], None]
@@ -62,6 +66,7 @@ def run_all(
     """
     if jobs < 1:
         raise ConfigError(f"jobs: expected at least 1, got {jobs}")
+    _make_folder(folder)
     crew = _Crew(folder, jobs=jobs, device=device, report=report or (lambda event: None))
     commit = code_version() if commit is None else commit
     waiting = [run for run in planned if not crew.knows(run)]
@@ -75,6 +80,7 @@ def run_all(
                 time.sleep(PAUSE)
                 crew.look()
     except KeyboardInterrupt:
+        crew.say_stopping()
         raise Interrupted(
             f"{folder}: stopped; run the same command again to go on with what is missing"
         ) from None
@@ -87,6 +93,13 @@ def run_all(
                 + [f"{process.run.label}: {process.last_words()}" for process in crew.failed]
             )
         )
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{folder}: cannot be made: {error.strerror or error}") from None
 
 
 class _Crew:
@@ -103,10 +116,7 @@ class _Crew:
 
     def knows(self, run: PlannedRun) -> bool:
         """Whether a run was done before."""
-        done = self._is_done(run)
-        if done:
-            self._report(Event(run, "known"))
-        return done
+        return self._finish(run, "known")
 
     def start(self, run: PlannedRun, order: Path) -> None:
         self.running.append(_Process(run, order, self._device, self._threads))
@@ -116,13 +126,18 @@ class _Crew:
         """Say what has happened since the last look."""
         for process in self.running.copy():
             ended = process.has_ended()  # before its log is read for the last time
-            for record in process.new_epochs():
-                self._report(Event(process.run, "epoch", record))
+            epoch = process.new_epoch()
+            if epoch is not None:
+                self._report(Event(process.run, "epoch", epoch))
             if ended:
                 self.running.remove(process)
-                done = self._is_done(process.run)
-                self._report(Event(process.run, "done" if done else "failed"))
-                self.failed += [] if done else [process]
+                if not self._finish(process.run, "done"):
+                    self.failed.append(process)
+                    self._report(Event(process.run, "failed", note=process.last_words()))
+
+    def say_stopping(self) -> None:
+        for process in self.running:
+            self._report(Event(process.run, "stopping"))
 
     def stop(self) -> None:
         """Let those that still run write their checkpoints, and wait for them."""
@@ -131,11 +146,16 @@ class _Crew:
         for process in self.running:
             process.wait()
 
-    def _is_done(self, run: PlannedRun) -> bool:
+    def _finish(self, run: PlannedRun, kind: str) -> bool:
+        """Whether a run's result is there; if so, say what it is worth."""
         path = self._folder / f"{run.name}.json"
         if not path.exists():
             return False
-        read_result(path)  # says what is wrong with a damaged one
+        result = read_result(path)  # says what is wrong with a damaged one
+        scores = [
+            f"{name} F1 {counts.labeled.f1:.2f}" for name, counts in result.measured.sets.items()
+        ]
+        self._report(Event(run, kind, note=", ".join([*scores, f"{result.seconds:.0f} s"])))
         return True
 
 
@@ -145,7 +165,7 @@ class _Process:
     def __init__(self, run: PlannedRun, order: Path, device: str | None, threads: int) -> None:
         self.run = run
         self._folder = order.parent
-        self._seen = 0
+        self._epoch: Record | None = None
         self._errors = self._folder / "errors.txt"
         command = [sys.executable, "-m", "capsrl.paper.work", str(order)]
         with open(self._errors, "w", encoding="utf-8") as errors:
@@ -157,17 +177,26 @@ class _Process:
                 env={"OMP_NUM_THREADS": str(threads), **os.environ},
             )
 
-    def new_epochs(self) -> list[Record]:
-        """What its log has had to say since the last call."""
-        path = self._folder / "log.jsonl"
-        epochs = [r for r in read_log(path) if r["kind"] == "epoch"] if path.exists() else []
-        new, self._seen = epochs[self._seen :], max(self._seen, len(epochs))
-        return new
+    def new_epoch(self) -> Record | None:
+        """The newest epoch in its log, if it is not the one of the last call."""
+        path = self._folder / LOG
+        lines = path.read_bytes().split(b"\n") if path.exists() else []
+        # What comes after the last newline is being written.
+        epochs = (line for line in reversed(lines[:-1]) if b'"epoch"' in line[:20])
+        newest = json.loads(next(epochs, b"null"))
+        if newest == self._epoch:
+            return None
+        self._epoch = newest
+        return self._epoch
 
     def has_ended(self) -> bool:
-        return self._process.poll() is not None
+        if self._process.poll() is None:
+            return False
+        self.stop()  # its end of the pipe is closed, now ours is
+        return True
 
     def stop(self) -> None:
+        """Ask it to; it writes a checkpoint first."""
         assert self._process.stdin is not None, "it was made with a pipe"
         self._process.stdin.close()
 
@@ -176,21 +205,19 @@ class _Process:
 
     def last_words(self) -> str:
         """The end of what it wrote, and where to find the rest."""
-        lines = self._errors.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        code = self._process.returncode
-        return f"{lines[-1] if lines else f'exit code {code}'} (see {self._errors})"
+        lines = self._errors.read_text(encoding="utf-8", errors="replace").split("\n")
+        words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return f"{words or f'exit code {self._process.returncode}'} (see {self._errors})"
 
 
 def code_version() -> str:
     """The commit of this code where it is a git checkout, else the version of capsrl."""
+    # The file too: what is installed in a folder of somebody's checkout is no part of that.
+    command = ["git", "rev-parse", "HEAD", f"HEAD:./{Path(__file__).name}"]
     try:
         done = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
+            command, cwd=Path(__file__).parent, capture_output=True, text=True, check=True
         )
     except (OSError, subprocess.CalledProcessError):
         return str(capsrl.__version__)
-    return done.stdout.strip()
+    return done.stdout[:7]

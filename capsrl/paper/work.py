@@ -12,6 +12,8 @@ import shutil
 import signal
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ import torch
 
 from capsrl.data.files import open_writer
 from capsrl.data.formats import read_sentences
+from capsrl.errors import CapsrlError
 from capsrl.labeler import Labeler
 from capsrl.paper.measure import measure
 from capsrl.paper.plan import PlannedRun
@@ -29,6 +32,10 @@ from capsrl.train.log import read_log
 from capsrl.train.loop import Result, run
 from capsrl.train.signals import Interrupted
 
+if sys.platform != "win32":
+    import fcntl
+
+LOG = "log.jsonl"
 STOPPED = 130  # exit code of a run that was asked to stop, and can go on
 
 
@@ -56,6 +63,14 @@ def write_order(planned: PlannedRun, folder: Path, *, commit: str, keep_model: b
 
 def do_order(path: Path, device: str | None) -> None:
     """Train and measure as the order says, write the result, clear up."""
+    folder = path.parent
+    out = folder.with_name(f"{folder.name}.json")
+    with _alone_in(folder):
+        if not out.exists():  # else another process did it, and we have waited for that
+            _do(path, out, device)
+
+
+def _do(path: Path, out: Path, device: str | None) -> None:
     order = json.loads(path.read_text(encoding="utf-8"))
     folder = path.parent
     recipe = make_recipe(order["recipe"])
@@ -70,11 +85,22 @@ def do_order(path: Path, device: str | None) -> None:
     }
     measured = measure(Labeler.load(trained.model, device=where), files)
     result = _result(order["about"], identify(recipe), trained, measured, where)
-    write_result(folder.with_name(f"{folder.name}.json"), result)
+    write_result(out, result)
     if order["keep_model"]:
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)
     else:
         shutil.rmtree(folder)
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Wait for the process that still works there: one whose parent was killed takes a moment."""
+    if sys.platform == "win32":
+        yield
+        return
+    with open(folder / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)  # ends with the process, however that ends
+        yield
 
 
 def _result(
@@ -84,7 +110,7 @@ def _result(
     measured: Measured,
     device: str,
 ) -> RunResult:
-    epochs = [r for r in read_log(trained.model.parent / "log.jsonl") if r["kind"] == "epoch"]
+    epochs = [r for r in read_log(trained.model.parent / LOG) if r["kind"] == "epoch"]
     on_gpu = device.startswith("cuda")
     return RunResult(
         **about,
@@ -120,6 +146,9 @@ def main() -> None:
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped}\n")
         sys.exit(STOPPED)
+    except CapsrlError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
 
 
 if __name__ == "__main__":
