@@ -105,6 +105,22 @@ def test_a_wish_is_granted_between_steps(tmp_path):
     assert [record["epoch"] for record in epochs] == [1, 2, 3]
 
 
+def test_without_checkpoints_a_run_that_was_stopped_begins_again(tmp_path):
+    def wish_at_first(record):
+        signal.raise_signal(signal.SIGTERM)
+
+    recipe = make_recipe("train.epochs=2", "train.checkpoint_every=0")
+    message = "run: stopped after step [0-9]+; run the same command again to go on from the begin"
+    with pytest.raises(Interrupted, match=message):
+        run(recipe, tmp_path / "run", device="cpu", report=wish_at_first)
+    assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
+    result = run(recipe, tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run" / "checkpoint.safetensors").exists()
+    epochs = [r for r in read_log(tmp_path / "run" / "log.jsonl") if r["kind"] == "epoch"]
+    assert [record["epoch"] for record in epochs] == [1, 2]  # of the second time alone
+    assert result.seconds > 0
+
+
 def test_a_second_signal_acts_at_once():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), listening() as wish:

@@ -12,6 +12,7 @@ from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.log import read_log
 from capsrl.train.loop import run
+from tiny_networks import write_encoder
 
 UNSEEN = TINY.parent / "tiny" / "dev.conll09"
 FRAMES = """<frameset><predicate lemma="twirl"><roleset id="twirl.01"><roles>
@@ -73,3 +74,30 @@ def test_frame_files_reach_the_model(tmp_path):
     inventory = Labeler.load(tmp_path / "run" / "model").inventory
     assert inventory.descriptions == {"twirl.01": {"A0": "dancer"}}
     assert [inventory.senses[i] for i in inventory.candidates_of("twirl")] == ["twirl.01"]
+
+
+def test_states_that_are_kept_teach_the_same(tmp_path):
+    """Half precision apart; what is asked once, at the start, need not be asked again."""
+    write_encoder(tmp_path / "encoder")
+    settings = [
+        *SETTINGS,
+        f"model.embeddings.transformer={tmp_path / 'encoder'}",
+        "model.embeddings.learned=0",
+        "model.embeddings.characters=0",
+        "train.epochs=4",
+    ]
+    runs = {}
+    for kept in ("false", "true"):
+        recipe = read_recipe(TINY, [*settings, f"train.keep_states={kept}"])
+        result = run(recipe, tmp_path / kept, device="cpu")
+        epochs = [r for r in read_log(tmp_path / kept / "log.jsonl") if r["kind"] == "epoch"]
+        runs[kept] = result, [record["loss"] for record in epochs]
+    (asked, losses), (kept, kept_losses) = runs["false"], runs["true"]
+    assert losses[-1] < 0.95 * losses[0]
+    assert kept_losses == pytest.approx(losses, rel=2e-3)
+    assert kept_losses != losses
+    # The model that learned from kept states asks the encoder itself.
+    unseen = list(read_sentences(UNSEEN))
+    again = score(unseen, Labeler.load(kept.model).label_sentences(unseen))
+    assert again.labeled_f1 == kept.tests["unseen"].labeled_f1
+    assert again.labeled_f1 == pytest.approx(asked.tests["unseen"].labeled_f1, abs=5)
