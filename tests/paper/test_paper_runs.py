@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -245,11 +246,19 @@ def test_the_model_is_kept_on_request(tmp_path):
     assert "checkpoint.safetensors" not in left
 
 
-def test_what_another_process_has_done_meanwhile_stays(tmp_path):
+def test_a_process_that_is_still_at_it_is_waited_for(tmp_path):
+    fcntl = pytest.importorskip("fcntl")
     order = write_order(planned_run(tmp_path), tmp_path / "x", commit="abc", keep_model=False)
-    (tmp_path / "x.json").write_text("done by another")
-    do_order(order, "cpu")
-    assert (tmp_path / "x.json").read_text() == "done by another"
+    late = threading.Thread(target=do_order, args=(order, "cpu"))
+    with open(tmp_path / "x" / "lock", "w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        late.start()
+        late.join(0.3)
+        assert late.is_alive()
+        (tmp_path / "x.json").write_text("done by the other")
+    late.join(20)
+    assert not late.is_alive()
+    assert (tmp_path / "x.json").read_text() == "done by the other"
     assert not (tmp_path / "x" / "log.jsonl").exists()
 
 
