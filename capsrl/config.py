@@ -66,6 +66,10 @@ class CapsulesConfig:
     lookup_width  of that embedding
     global_from   intermediate: eq. 11; squashed: ReLU of the squashed capsules (authors' code)
     dropout       of words and predicate where they meet
+    initial_scale      of the word capsules, above that of unit products. LSTM states are small, and
+                       squash lets little of small capsules through: 10 suits a BiLSTM
+    initial_agreement  W of eqs. 10 and 12 starts as this times the identity. At 1 the first
+                       iteration settles everything; at 0.1 there is something left to refine
     parts         in which training routes the predicates of a batch: more parts take less memory
                   and more time
     """
@@ -79,6 +83,8 @@ class CapsulesConfig:
     lookup_width: int = 100
     global_from: Literal["intermediate", "squashed"] = "intermediate"
     dropout: float = 0.0
+    initial_scale: float = 1.0
+    initial_agreement: float = 1.0
     parts: int = 1
 
 

@@ -63,7 +63,12 @@ RANGES: tuple[tuple[str, _Test, tuple[str, ...]], ...] = (
     (
         "above 0",
         lambda value: 0 < value < math.inf,
-        ("train.learning_rate", "train.clip"),
+        (
+            "train.learning_rate",
+            "train.clip",
+            "model.capsules.initial_scale",
+            "model.capsules.initial_agreement",
+        ),
     ),
     ("above 0 and at most 1", lambda value: 0 < value <= 1, ("train.layer_decay",)),
 )

@@ -109,7 +109,7 @@ def test_links_lead_somewhere(page):
 
 def test_figures_are_those_of_the_results():
     models = read("README.md").split("## Models")[1].split("\n## ")[0]
-    known = read("docs/RESULTS.md") + read("capsrl/models/en/README.md")
+    known = read("docs/english.md") + read("docs/RESULTS.md")
     figures = re.findall(r"\d\d\.\d\d", models)
     assert len(figures) >= 4
     assert [figure for figure in figures if figure not in known] == []

@@ -73,9 +73,14 @@ def make_network(
             size=size,
             rank=capsules.rank,
             form=capsules.form,
+            initial_scale=capsules.initial_scale,
         ),
         routing=Routing(
-            variant=capsules.variant, n_roles=n_roles, size=size, global_from=capsules.global_from
+            variant=capsules.variant,
+            n_roles=n_roles,
+            size=size,
+            global_from=capsules.global_from,
+            initial_agreement=capsules.initial_agreement,
         ),
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
         capsule_dropout=capsules.dropout,

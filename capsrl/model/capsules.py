@@ -92,6 +92,7 @@ class CapsuleForms(nn.Module):
         size: int,
         rank: int,
         form: str,
+        initial_scale: float = 1.0,
     ) -> None:
         super().__init__()
         self.form = form
@@ -99,10 +100,10 @@ class CapsuleForms(nn.Module):
         self.of_predicate = nn.Linear(predicate_width, rank)
         if form == "dense":
             self.weight = nn.Parameter(torch.empty(n_roles, size, rank + 1, rank + 1))
-            nn.init.normal_(self.weight, std=1 / (rank + 1))
+            nn.init.normal_(self.weight, std=initial_scale / (rank + 1))
         else:
             self.weight = nn.Parameter(torch.empty(n_roles, size, rank))
-            nn.init.normal_(self.weight, std=rank**-0.5)
+            nn.init.normal_(self.weight, std=initial_scale * rank**-0.5)
 
     def of_rest(self, rest: Tensor) -> Tensor:
         """What `of_word` makes of the last numbers of words alone.

@@ -45,7 +45,15 @@ class Routing(nn.Module):
     capsule         eqs. 8 to 10       baseline  eq. 4: b = u, capsules of size 1
     """
 
-    def __init__(self, *, variant: str, n_roles: int, size: int, global_from: str) -> None:
+    def __init__(
+        self,
+        *,
+        variant: str,
+        n_roles: int,
+        size: int,
+        global_from: str,
+        initial_agreement: float = 1.0,
+    ) -> None:
         super().__init__()
         self.n_roles = n_roles
         self.size = size
@@ -53,10 +61,10 @@ class Routing(nn.Module):
         self.has_node = variant == "capsule+global"
         self.global_from = global_from
         if self.iterates:
-            self.agreement = nn.Parameter(torch.eye(size))  # W of eq. 10
+            self.agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W of eq. 10
         if self.has_node:
             self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
-            self.node_agreement = nn.Parameter(torch.eye(size))  # W_g of eq. 12
+            self.node_agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W_g, eq. 12
 
     def forward(self, capsules: WordCapsules, mask: Tensor, *, n_iterations: int) -> Beliefs:
         """Let the words of a sentence agree on who fills each role of its predicate.

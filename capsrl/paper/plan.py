@@ -19,6 +19,7 @@ docs/paper.md says more.
 """
 
 import copy
+import dataclasses
 import difflib
 import functools
 import hashlib
@@ -32,11 +33,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import Recipe
+from capsrl.config import DataConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.paper.results import ROUTED, VARIANTS
 from capsrl.recipe import load_values, make_recipe, resolve_paths
-from capsrl.recipe_checks import check_values
+from capsrl.recipe_checks import check_values, flatten
 from capsrl.train.checkpoint import NO_MATTER, digest, identify
 
 NEEDED_FILES = ("train", "dev", "test")
@@ -84,7 +85,13 @@ class PlannedRun:
     def name(self) -> str:
         """Of the run's file and folder: the label, and a digest of all settings and files."""
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
-        identity = {k: v for k, v in identify(self.recipe).items() if k not in NO_MATTER}
+        # Keys at their defaults are left out: a choice that is new today was not made otherwise then.
+        defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
+        identity = {
+            key: value
+            for key, value in identify(self.recipe).items()
+            if key not in NO_MATTER and value != defaults.get(key)
+        }
         settings = json.dumps([identity, tests], sort_keys=True)
         key = hashlib.sha256(settings.encode()).hexdigest()[:8]
         return f"{self.label.replace(' ', '_')}_{key}"
