@@ -85,7 +85,7 @@ class PlannedRun:
     def name(self) -> str:
         """Of the run's file and folder: the label, and a digest of all settings and files."""
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
-        # Keys at their defaults are left out: a choice that is new today was not made otherwise then.
+        # Keys at their defaults are left out: a choice that is new today was made by none then.
         defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
         identity = {
             key: value
