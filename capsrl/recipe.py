@@ -29,6 +29,9 @@ PATHS = (
     "model.embeddings.elmo",
     "model.embeddings.fasttext",
 )
+# Keys that change nothing of what is learned, or next to nothing (kept states are rounded to half
+# precision): a run may go on with others, and is the same run with others.
+NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
 
 
 def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:

@@ -35,10 +35,11 @@ from typing import Any
 
 from capsrl.config import DataConfig, Recipe
 from capsrl.errors import ConfigError
+from capsrl.paper.published import LANGUAGES
 from capsrl.paper.results import ROUTED, VARIANTS
-from capsrl.recipe import load_values, make_recipe, resolve_paths
+from capsrl.recipe import NO_MATTER, load_values, make_recipe, resolve_paths
 from capsrl.recipe_checks import check_values, flatten
-from capsrl.train.checkpoint import NO_MATTER, digest, identify
+from capsrl.train.checkpoint import digest, identify
 
 NEEDED_FILES = ("train", "dev", "test")
 FILES = (*NEEDED_FILES, "ood")
@@ -200,6 +201,9 @@ def _corpus_mistakes(where: str, table: Mapping[str, Any]) -> Iterator[str]:
         if key in CORPUS_KEYS and not isinstance(value, kind):
             wanted = "a table" if kind is dict else "a string"
             yield f"{where}.{key}: expected {wanted}, got {value!r}"
+    paper = table.get("paper", "")
+    if isinstance(paper, str) and paper not in ("", *LANGUAGES):
+        yield f"{where}.paper: expected one of {', '.join(LANGUAGES)}, got {paper!r}"
     changes = table.get("set")
     if isinstance(changes, dict) and not isinstance(changes.get("data", {}), dict):
         yield f"{where}.set.data: expected a table, got {changes['data']!r}"

@@ -24,12 +24,10 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import PATHS
+from capsrl.recipe import NO_MATTER, PATHS
 from capsrl.recipe_checks import flatten
 
 FORMAT = 1
-# Settings that change nothing of what is learned: a run may go on with others.
-NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
 
 

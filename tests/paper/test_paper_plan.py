@@ -169,6 +169,7 @@ def test_all_mistakes_at_once(tmp_path):
         dev = "x"
         test = "x"
         set = { data = "x" }
+        paper = "cz"
         [corpora."a/b"]
         recipe = "x.toml"
         train = "x"
@@ -198,6 +199,7 @@ def test_all_mistakes_at_once(tmp_path):
             f"{one}: expected train, got none",
             f"{one}.dev: expected a string, got 3",
             f"{one}.set: expected a table, got [1]",
+            f"{two}.paper: expected one of ja, es, ca, de, cs, zh, en, got 'cz'",
             f"{two}.set.data: expected a table, got 'x'",
             "corpora.a/b: expected a name of letters, digits and . _ + - alone, got 'a/b'",
             f"{first}: corpora: expected one of one, two, a/b, got 'three'",
