@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from capsrl.errors import DataError
 from capsrl.paper.results import ROUTED, VARIANTS, RunResult
 from capsrl.paper.statistics import Sample, sample
+from capsrl.recipe import NO_MATTER
 from capsrl.score import Counts, Row
 
 SETS = {"dev": "dev", "test": "test", "ood": "out of domain"}
@@ -17,6 +18,13 @@ MEASURES: Mapping[str, Callable[[Counts], float]] = {
     "F1": lambda counts: counts.labeled.f1,
     "EM": lambda counts: counts.exact_match,
 }
+# What may differ between runs that are compared; the report tells such runs apart.
+COMPARED = (
+    "model.capsules.variant",
+    "model.capsules.iterations",
+    "loss.uniqueness",
+    "train.seed",
+)
 FULL = 3  # variants a corpus must have for the tables and figures of the ablation
 
 
@@ -149,10 +157,33 @@ def _check(name: str, runs: list[RunResult]) -> None:
             f"corpus {name}: expected the same language, annotation and encoder in every run, "
             f"got {got}; give other settings another name in the plan"
         )
-    seen = Counter((run.variant, run.iterations, run.uniqueness, run.seed) for run in runs)
+    _check_settings(name, runs)
+    _check_once(name, runs)
+
+
+def _check_settings(name: str, runs: list[RunResult]) -> None:
+    """Old results beside new ones would be taken for more seeds of the same."""
+    known: dict[str, object] = {}
+    for run in runs:
+        for key, value in run.recipe.items():
+            # Runs of an older capsrl have fewer keys.
+            if key in COMPARED or key in NO_MATTER or known.setdefault(key, value) == value:
+                continue
+            raise DataError(
+                f"corpus {name}: expected the same settings and files in every run, got {key} "
+                f"{known[key]!r} and {value!r}; move the runs of one of them to another folder"
+            )
+
+
+def _check_once(name: str, runs: list[RunResult]) -> None:
+    seen = Counter(
+        (run.variant, run.iterations if run.variant in ROUTED else 0, run.uniqueness, run.seed)
+        for run in runs
+    )
     for (variant, iterations, uniqueness, seed), count in sorted(seen.items()):
         if count > 1:
+            times = f"{iterations} iterations, " if iterations else ""
             raise DataError(
-                f"corpus {name}: expected one run of {variant} with {iterations} iterations, "
-                f"uniqueness {uniqueness:g} and seed {seed}, got {count}; keep one of the files"
+                f"corpus {name}: expected one run of {variant} with {times}uniqueness "
+                f"{uniqueness:g} and seed {seed}, got {count}; keep one of the files"
             )

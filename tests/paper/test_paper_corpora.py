@@ -79,9 +79,14 @@ def test_the_sweep_has_the_iterations_that_all_seeds_have():
             r"got English / PropBank / ELMo / en and English / PropBank / gte-small, fine-tuned",
         ),
         (
-            {},
-            r"corpus en_web: expected one run of baseline with 2 iterations, uniqueness 0 and "
-            r"seed 1, got 2; keep one of the files",
+            {"iterations": 3},  # nothing iterates
+            r"corpus en_web: expected one run of baseline with uniqueness 0 and seed 1, got 2; "
+            r"keep one of the files",
+        ),
+        (
+            {"seed": 2, "recipe": {"train.epochs": 5, "train.seed": 2}},
+            r"corpus en_web: expected the same settings and files in every run, got train.epochs "
+            r"4 and 5; move the runs of one of them to another folder",
         ),
     ],
 )
@@ -89,3 +94,17 @@ def test_runs_that_cannot_be_compared(other, message):
     given = {"measured": run().measured} | other
     with pytest.raises(DataError, match=message):
         group_runs([run(), run(**given)])
+
+
+def test_a_run_that_is_there_twice():
+    with pytest.raises(
+        DataError, match=r"one run of capsule with 2 iterations, uniqueness 0.1 and seed 1, got 2"
+    ):
+        group_runs([run(variant="capsule", uniqueness=0.1)] * 2)
+
+
+def test_runs_may_differ_in_what_is_compared_and_in_what_does_not_matter():
+    first = {"train.epochs": 4, "train.seed": 1, "train.keep_states": False}
+    second = {"train.epochs": 4, "train.seed": 2, "train.keep_states": True, "train.new": 1}
+    [corpus] = group_runs([run(recipe=first), run(seed=2, recipe=second)])
+    assert [one.seed for one in corpus.of("baseline")] == [1, 2]
