@@ -2,7 +2,8 @@
 
 import random
 
-from capsrl.paper.results import NO_ROLE, ROUTED, Change, Measured, RunResult
+from capsrl.data.inventory import NO_ROLE
+from capsrl.paper.results import ROUTED, Change, Measured, RunResult
 from capsrl.score import Counts, Row
 
 SIZE = 1000  # gold propositions of each set, two arguments each

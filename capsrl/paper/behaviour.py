@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from capsrl.data.inventory import NO_ROLE
 from capsrl.paper.corpora import MEASURES, CorpusRuns, gold_repeated, repeated
-from capsrl.paper.results import NO_ROLE, ROUTED, Change, RunResult
+from capsrl.paper.results import ROUTED, Change, RunResult
 from capsrl.paper.statistics import Sample, one_sample, sample
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
-from capsrl.paper.wording import NONE, counted, gain, listed, number, spread
+from capsrl.paper.wording import NONE, NOT_MEASURED, counted, gain, listed, number, spread
 
 SHOWN_STEPS = (1, 2)  # of the paper's figure 6: from iteration 1 to 2, and from 2 to 3
 NEAR = 0.1  # of gold's number: what counts as having converged to it
@@ -52,7 +53,12 @@ def _iterations(corpus: CorpusRuns) -> Theme:
                 f"{NAMES[variant].capitalize()} the mean F1 is best at {ns[best]} "
                 f"({number(found['F1'][best].mean)}); from {ns[0]} to {ns[-1]} iterations {ends}."
             )
-    prose = f"Trained with {corpus.iterations} iterations. {' '.join(said)}" if said else _NOTHING
+    if not said:
+        return Theme("More iterations than in training", NOT_MEASURED, claims)
+    prose = (
+        f"Trained with {counted(corpus.iterations, 'iteration')}. {' '.join(said)} The epoch was "
+        "chosen by F1 on this same set at the trained number, which favours it."
+    )
     return Theme("More iterations than in training", prose, claims)
 
 
@@ -110,7 +116,7 @@ def _duplicates(corpus: CorpusRuns) -> Theme:
         f"Propositions of dev that repeat a role, those of refinement after 1, 2, ... iterations: "
         f"{'; '.join(said)}."
     )
-    return Theme("Duplicate arguments", prose if said else _NOTHING, claims)
+    return Theme("Duplicate arguments", prose if said else NOT_MEASURED, claims)
 
 
 def _converges(corpus: CorpusRuns, gold: int | None) -> Claim:
@@ -148,7 +154,9 @@ def _changes(corpus: CorpusRuns) -> Theme:
         Claim(
             f"Most role changes are right, {NAMES[variant]}",
             _FIGURE,
-            f"{spread(found, 1)} % of right and wrong ones" if found else NONE,
+            f"{spread(found, 1)} % of right and wrong ones ({_by_step(corpus, variant)})"
+            if found
+            else NONE,
             judge(one_sample(found, 50.0) if found else None),
         )
         for variant, found in right.items()
@@ -160,13 +168,19 @@ def _changes(corpus: CorpusRuns) -> Theme:
         text = f"Roles change {way} it, {NAMES[variant]}"
         claims.append(Claim(text, _FIGURE, ours, verdict))
     if not any(right.values()):
-        return Theme("Role changes", _NOTHING, claims)
+        return Theme("Role changes", NOT_MEASURED, claims)
     prose = (
         "Between iterations 1 and 3 on dev. Of the changes that are right or wrong, "
         f"{_both(right)} are right. Of those to or from none (no argument), {_both(to_none)} go to "
         "none."
     )
     return Theme("Role changes", prose, claims)
+
+
+def _by_step(corpus: CorpusRuns, variant: str) -> str:
+    """The share of right changes in each step alone: the first may outweigh the second."""
+    shares = ((step, _shares(corpus, variant, _right, _wrong, (step,))) for step in SHOWN_STEPS)
+    return ", ".join(f"{n} → {n + 1}: {number(each.mean, 1)}" for n, each in shares if each)
 
 
 def _both(found: Mapping[str, Sample | None]) -> str:
@@ -176,15 +190,19 @@ def _both(found: Mapping[str, Sample | None]) -> str:
 
 
 def _shares(
-    corpus: CorpusRuns, variant: str, one: Callable[[Change], int], other: Callable[[Change], int]
+    corpus: CorpusRuns,
+    variant: str,
+    one: Callable[[Change], int],
+    other: Callable[[Change], int],
+    steps: Sequence[int] = SHOWN_STEPS,
 ) -> Sample | None:
     """What one kind of change is of two kinds, in per cent, over the seeds that have any."""
-    found = (_share(_shown(run), one, other) for run in corpus.of(variant))
+    found = (_share(_changes_of(run, steps), one, other) for run in corpus.of(variant))
     return sample(share for share in found if share is not None)
 
 
-def _shown(run: RunResult) -> list[Change]:
-    return [change for step in SHOWN_STEPS for change in run.measured.transitions.get(step, ())]
+def _changes_of(run: RunResult, steps: Sequence[int]) -> list[Change]:
+    return [change for step in steps for change in run.measured.transitions.get(step, ())]
 
 
 def _share(
@@ -217,6 +235,3 @@ def _all(change: Change) -> int:
 
 def _runs(truths: Sequence[bool]) -> str:
     return f"{sum(truths)} of {counted(len(truths), 'run')}"
-
-
-_NOTHING = "Not measured."

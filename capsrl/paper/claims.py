@@ -7,7 +7,7 @@ from capsrl.paper.corpora import MEASURES, ON, SETS, CorpusRuns, row_scores, sco
 from capsrl.paper.results import RunResult
 from capsrl.paper.statistics import Difference, Sample, one_sample, sample, welch
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
-from capsrl.paper.wording import NONE, counted, gain, listed, number, signed, spread
+from capsrl.paper.wording import NONE, NOT_MEASURED, counted, gain, listed, number, signed, spread
 
 STEPS = (  # what an ablation adds, and between which variants
     ("Word capsules", "raise", "word", "baseline"),
@@ -64,7 +64,7 @@ def _refinement(corpus: CorpusRuns) -> Theme:
         gains = [compare(corpus, *pair, name, measure)[0] for measure in ("F1", "EM")]
         if all(gains):
             said.append(f"{gain(gains[0])} F1 and {gain(gains[1])} EM {ON[name]}")
-    prose = f"CapsuleNet against the baseline: {'; '.join(said)}." if said else _NOTHING
+    prose = f"CapsuleNet against the baseline: {'; '.join(said)}." if said else NOT_MEASURED
     held = sum(claim.verdict is Verdict.HELD for claim in claims)
     measured = sum(claim.verdict is not Verdict.MISSING for claim in claims)
     return Theme(
@@ -91,7 +91,7 @@ def _ablation(corpus: CorpusRuns) -> Theme:
         ]
         if gains:
             said.append(f"{what[0].lower()}{what[1:]} {listed(gains)}")
-    prose = f"What each part adds to F1: {'; '.join(said)}." if said else _NOTHING
+    prose = f"What each part adds to F1: {'; '.join(said)}." if said else NOT_MEASURED
     return Theme("Each part adds something", prose, claims)
 
 
@@ -109,10 +109,12 @@ def _groups(corpus: CorpusRuns) -> Theme:
         ("arguments", published.ARGUMENTS, "arguments"),
     )
     prose = (
-        f"Higher F1 on test by sentence length: {lengths.ours}; by number of arguments: "
+        f"Higher mean F1 on test by sentence length: {lengths.ours}; by number of arguments: "
         f"{arguments.ours}. Groups of few propositions say little."
     )
-    return Theme("Long sentences and many arguments", prose, [lengths, arguments])
+    claims = [lengths, arguments]
+    measured = any(claim.verdict is not Verdict.MISSING for claim in claims)
+    return Theme("Long sentences and many arguments", prose if measured else NOT_MEASURED, claims)
 
 
 def _group_claim(
@@ -121,18 +123,18 @@ def _group_claim(
     table, groups, unit = kind
     better: list[bool] = []
     lower: list[str] = []
-    n_seeds = 0
+    n_seeds: list[int] = []
     for group in groups:
         new = row_scores(corpus, "capsule+global", table, group)
         old = row_scores(corpus, "baseline", table, group)
         if new is not None and old is not None:
             better.append(new.mean > old.mean)
             lower += [] if better[-1] else [group]
-            n_seeds = min(new.n, old.n)
+            n_seeds += [new.n, old.n]
     ours = f"{sum(better)} of {len(better)} groups" if better else NONE
     if lower:
         ours += f" (not {', '.join(lower)} {unit})"
-    return Claim(text, paper, ours, judge_each(better, n_seeds=n_seeds))
+    return Claim(text, paper, ours, judge_each(better, n_seeds=min(n_seeds, default=0)))
 
 
 def _uniqueness(corpus: CorpusRuns) -> Theme:
@@ -140,13 +142,15 @@ def _uniqueness(corpus: CorpusRuns) -> Theme:
     claims = [_eta_claim(corpus, eta, settings) for eta in (1.0, 0.1)]
     claims.append(_best_iterations(corpus, settings))
     if not settings:
-        return Theme("The uniqueness loss (η)", _NOTHING, claims)
+        return Theme("The uniqueness loss (η)", NOT_MEASURED, claims)
     best = max(settings, key=lambda key: _mean(corpus.at("capsule", *key)))
+    runs = corpus.at("capsule", *best)
+    of_best = f"{number(_mean(runs))} F1, {counted(len(runs), 'seed')}"
     prose = (
         f"Of {len(settings)} settings the best on dev is η = {best[0]:g} with "
-        f"{counted(best[1], 'iteration')} ({number(_mean(corpus.at('capsule', *best)))} F1). "
+        f"{counted(best[1], 'iteration')} ({of_best}). "
         "Runs with the same seed and number of iterations are paired; the interval is Student's, "
-        "over the pairs."
+        "over the pairs, as if those of one seed were independent."
     )
     return Theme("The uniqueness loss (η)", prose, claims)
 
@@ -199,6 +203,3 @@ def _mean(runs: tuple[RunResult, ...]) -> float:
 
 def _f1(run: RunResult) -> float:
     return run.measured.sets["dev"].labeled.f1
-
-
-_NOTHING = "Not measured."

@@ -163,7 +163,10 @@ def plot_languages(name: str, f1: Sequence[Pair], em: Sequence[Pair]) -> str:
 
 def _draw_gains(axes: "Axes", pairs: Sequence[Pair]) -> None:
     axes.axvline(0, color=BLACK, linewidth=1)
-    for alone, label, marker in ((False, "several seeds", "o"), (True, "one seed", "D")):
+    for alone, label, marker in (
+        (False, "here, 95 % interval", "o"),
+        (True, "here, one seed", "D"),
+    ):
         shown = [
             (y, pair.difference)
             for y, pair in enumerate(pairs)
@@ -187,7 +190,7 @@ def _draw_gains(axes: "Axes", pairs: Sequence[Pair]) -> None:
         if old is not None and new is not None
     ]
     if papers and axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
-        axes.plot(*zip(*papers, strict=True), "x", color=ORANGE, label="paper, F1, other data")
+        axes.plot(*zip(*papers, strict=True), "x", color=ORANGE, label=f"paper, {published.DATA}")
     axes.grid(axis="x")
 
 

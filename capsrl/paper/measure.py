@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.data.inventory import NO_ROLE
 from capsrl.labeler import Labeler
-from capsrl.paper.results import NO_ROLE, ROUTED, Change, Measured
+from capsrl.paper.results import ROUTED, Change, Measured
 from capsrl.score import Counts, Row, score
 from capsrl.score.matching import match_sentence
 from capsrl.sentence import Argument, Proposition, Sentence, Trace

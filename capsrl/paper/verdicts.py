@@ -22,11 +22,12 @@ class Verdict(StrEnum):
 
 RULES = (
     "**A difference of means** (F1, EM, numbers of propositions): the 95 % interval of the "
-    "difference (Welch's t over seeds; Student's t against a fixed number such as gold's) lies "
-    "wholly on the claimed side of 0: held. Wholly on the other side: did not hold. It "
-    "includes 0: not significant.",
-    "**Something that is so in every run** (where a curve peaks, which way it goes), or in every "
-    "group or language: so in each of them: held; in none: did not hold; in some: not significant.",
+    "difference (Welch's t over seeds; Student's t against a fixed number such as gold's, over "
+    "pairs of runs, and over languages) lies wholly on the claimed side of 0: held. Wholly on the "
+    "other side: did not hold. It includes 0: not significant.",
+    "**Something that is so in every run** (where a curve peaks, which way it goes), or of the "
+    "means in every group or language: so in each of them: held; in none: did not hold; in some: "
+    "not significant. By how much is not asked: each difference may be within chance.",
     "**One seed** has no interval: its figures are shown, and nothing is concluded from them.",
     "There are many claims and no correction for their number: one in twenty intervals "
     "misses what it should cover.",

@@ -3,6 +3,7 @@
 from capsrl.paper.statistics import Difference, Sample
 
 NONE = "–"  # where a table has no figure
+NOT_MEASURED = "Not measured."
 
 
 def number(value: float, places: int = 2) -> str:

@@ -107,6 +107,19 @@ def test_every_sentence_length(new, verdict, shown):
     assert other.verdict is Verdict.MISSING
 
 
+def test_a_group_of_one_seed_is_not_made_up_for_by_the_others():
+    runs = [grouped("baseline", seed, (80, 80, 80)) for seed in (1, 2)]
+    runs += [grouped("capsule+global", seed, (0, 81, 82)) for seed in (1, 2)]
+    del runs[3].measured.lengths["0-9"]
+    claim = claims_of(runs)["CapsuleNet has a higher F1 than the baseline at every sentence length"]
+    assert claim.verdict is Verdict.ONE_SEED
+
+
+def test_groups_that_were_not_measured():
+    [corpus] = group_runs([scored("baseline", 1, 1500)])
+    assert score_themes(corpus)[2].prose == "Not measured."
+
+
 def test_the_uniqueness_loss_is_judged_by_pairs():
     runs = [
         scored("capsule", 1, right, uniqueness=eta, iterations=n)
@@ -132,3 +145,4 @@ def test_prose_says_what_was_found():
     assert refinement.prose.endswith("The claim held in 6 of 6 comparisons.")
     assert "7 of 7 groups; by number of arguments: 7 of 7 groups" in groups.prose
     assert uniqueness.prose.startswith("Of 9 settings the best on dev is η = 0 with 2 iterations")
+    assert " F1, 3 seeds). " in uniqueness.prose

@@ -13,6 +13,7 @@ from synthetic_runs import full_plan, run
 matplotlib = pytest.importorskip("matplotlib")
 
 from capsrl.paper.figures import (  # noqa: E402
+    _draw_gains,
     plot_duplicates,
     plot_groups,
     plot_iterations,
@@ -108,6 +109,14 @@ def test_languages_have_a_row_each():
     f1, em = make_pairs(corpora, "F1"), make_pairs(corpora, "EM")
     tall, short = plot_languages("l", f1, em), plot_languages("l", f1[:2], em[:2])
     assert height_of(tall) - height_of(short) == pytest.approx(5 * 0.25)
+
+
+def test_the_legend_of_languages():
+    pairs = make_pairs(group_runs(full_plan()), "F1")
+    axes = matplotlib.figure.Figure().subplots()
+    _draw_gains(axes, pairs)
+    _, labels = axes.get_legend_handles_labels()
+    assert sorted(labels) == ["here, 95 % interval", "here, one seed", "paper, CoNLL-2009"]
 
 
 def test_without_matplotlib(monkeypatch):

@@ -139,6 +139,22 @@ def test_single_seeds_show_no_spread(tmp_path):
             assert not [cell for row in block.rows for cell in row if "±" in cell or "[" in cell]
 
 
+def test_words_that_the_plan_leaves_out_leave_no_gap():
+    variants = ("baseline", "capsule", "capsule+global")
+    runs = [run("bare", name, language="", encoder="", annotation="") for name in variants]
+    runs += [run("named", name, language="A", encoder="") for name in variants]
+    titles = headings(make_blocks(runs), 3)
+    assert {"bare", "named (A)"} <= set(titles)
+
+
+def test_whose_data_they_are(written):
+    """Runs may be on the paper's own data: nothing says that they are not."""
+    markdown = written[1].read_text(encoding="utf-8")
+    assert "The paper's numbers are of **CoNLL-2009**" in markdown
+    assert "| claim | paper (CoNLL-2009) | here | verdict |" in markdown
+    assert "open data" not in markdown
+
+
 def test_several_corpora_with_all_variants_have_sections_of_their_own():
     runs = [
         run(corpus, variant, language=language, paper=paper)
