@@ -126,8 +126,8 @@ def _converges(corpus: CorpusRuns, gold: int | None) -> Claim:
     n = max(corpus.sweep("capsule"), default=0)
     ours = f"{spread(last, 1)} after {n}, gold {gold}; {_runs(truths)}" if truths else NONE
     return Claim(
-        f"Without the global node duplicates converge to gold's number (within {NEAR:.0%} of it "
-        "after the most iterations)",
+        f"Without the global node duplicates converge to gold's number (within "
+        f"{100 * NEAR:.0f} % of it after the most iterations)",
         _FIGURE,
         ours,
         judge_each(truths, n_seeds=len(truths)),

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 import torch
 
+from capsrl.data.inventory import NO_ROLE
 from capsrl.paper.measure import Refinement, measure
-from capsrl.paper.results import NO_ROLE, Change
+from capsrl.paper.results import Change
 from capsrl.score import score
 from capsrl.sentence import Argument, Proposition, Trace
 from tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, sentence
