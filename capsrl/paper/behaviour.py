@@ -67,6 +67,7 @@ def _peak(corpus: CorpusRuns, variant: str, measure: str) -> Claim:
     peaks = [
         ns[max(range(len(ns)), key=curve.__getitem__)] for curve in curves(corpus, variant, measure)
     ]
+    peaks = peaks if corpus.iterations in ns else []  # else it could not peak there
     truths = [peak == corpus.iterations for peak in peaks]
     text = f"{measure} peaks at the trained number of iterations, {NAMES[variant]}"
     ours = f"{_runs(truths)}; peaks at {', '.join(map(str, peaks))}" if peaks else NONE
@@ -76,13 +77,16 @@ def _peak(corpus: CorpusRuns, variant: str, measure: str) -> Claim:
 def _course(corpus: CorpusRuns, variant: str, measure: str, sign: int) -> Claim:
     found = curves(corpus, variant, measure)
     ns = list(corpus.sweep(variant))
-    trained = ns.index(corpus.iterations) if corpus.iterations in ns else 0
     truths = [_goes(curve, sign) for curve in found]
-    later = sum(_goes(curve[trained:], sign) for curve in found)
+    later = ""
+    if corpus.iterations in ns[:-1]:
+        trained = ns.index(corpus.iterations)
+        count = sum(_goes(curve[trained:], sign) for curve in found)
+        later = f" (from {corpus.iterations} on: {count})"
     word = {"P": "Precision", "R": "Recall"}[measure]
     text = f"{word} {'rises' if sign > 0 else 'falls'} with every iteration, {NAMES[variant]}"
     means = " ".join(number(figure.mean, 1) for figure in mean_curve(found))
-    ours = f"{_runs(truths)} (from {ns[trained]} on: {later}); means {means}" if found else NONE
+    ours = f"{_runs(truths)}{later}; means {means}" if found else NONE
     return Claim(text, _FIGURE, ours, judge_each(truths, n_seeds=len(truths)))
 
 

@@ -66,12 +66,10 @@ def _refinement(corpus: CorpusRuns) -> Theme:
             said.append(f"{gain(gains[0])} F1 and {gain(gains[1])} EM {ON[name]}")
     prose = f"CapsuleNet against the baseline: {'; '.join(said)}." if said else NOT_MEASURED
     held = sum(claim.verdict is Verdict.HELD for claim in claims)
-    measured = sum(claim.verdict is not Verdict.MISSING for claim in claims)
-    return Theme(
-        "Refinement beats the baseline",
-        f"{prose} The claim held in {held} of {measured} comparisons." if said else prose,
-        claims,
-    )
+    judged = sum(claim.verdict not in (Verdict.MISSING, Verdict.ONE_SEED) for claim in claims)
+    if judged:
+        prose += f" The claim held in {held} of {judged} comparisons."
+    return Theme("Refinement beats the baseline", prose, claims)
 
 
 def _ablation(corpus: CorpusRuns) -> Theme:

@@ -161,8 +161,10 @@ def _uniqueness(corpora: Sequence[CorpusRuns]) -> Iterator[Block]:
 
 
 def _ablation(corpus: CorpusRuns) -> Iterator[Block]:
-    yield Text(f"{_setting(corpus)} F1 as in the paper's table 2:")
-    yield results_table(corpus)
+    yield Text(_setting(corpus))
+    if "test" in corpus.sets or "ood" in corpus.sets:
+        yield Text("F1 as in the paper's table 2:")
+        yield results_table(corpus)
     yield Text("The four variants, as in its table 3:")
     yield ablation_table(corpus)
 

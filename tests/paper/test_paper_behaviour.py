@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 
 from capsrl.paper.behaviour import behaviour_themes, curves, mean_curve
@@ -51,6 +53,16 @@ def test_peaks(second, verdict, shown):
         assert (claim.verdict, claim.ours) == (verdict, shown)
     other = found[f"F1 peaks at the trained number of iterations, {GLOBAL}"]
     assert other.verdict is Verdict.MISSING
+
+
+def test_a_trained_number_that_was_not_tried_or_is_the_last():
+    beyond = swept("capsule", 1, rights=[1400, 1500]), swept("capsule", 2, rights=[1400, 1500])
+    found = claims_of([replace(one, iterations=8) for one in beyond])
+    peak = found[f"F1 peaks at the trained number of iterations, {ALONE}"]
+    assert (peak.verdict, peak.ours) == (Verdict.MISSING, "–")
+    for runs in (beyond, [replace(one, iterations=8) for one in beyond]):
+        course = claims_of(runs)[f"Recall falls with every iteration, {ALONE}"]
+        assert course.ours.startswith("0 of 2 runs; means ")  # nothing comes after 2
 
 
 def test_precision_and_recall_with_every_iteration():

@@ -41,6 +41,12 @@ def test_refinement_against_the_baseline(new, old, verdict):
     assert claims_of(pair(new, old))[HIGHER].verdict is verdict
 
 
+def test_one_seed_is_no_comparison_that_failed():
+    [corpus] = group_runs(pair((1650,), (1500,)))
+    prose = score_themes(corpus)[0].prose
+    assert "+5.00 F1 and 0.00 EM on test" in prose and "held" not in prose
+
+
 def test_the_figures_of_a_comparison():
     found = claims_of(pair((1640, 1650, 1660), (1490, 1500, 1510)))[HIGHER]
     # Means 85 and 80, deviations 1/3; error sqrt(2/27), 4 degrees of freedom: 2.7764 * 0.27217.

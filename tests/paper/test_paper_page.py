@@ -132,6 +132,16 @@ def test_every_section_is_there_with_data_missing(runs, tmp_path):
     assert "nan" not in markdown and "None" not in markdown.replace("None is no argument", "")
 
 
+def test_without_a_test_set_there_is_no_table_of_it():
+    variants = ("baseline", "capsule", "capsule+global")
+    blocks = make_blocks([scored(name, 1, 1500, sets=("dev",)) for name in variants])
+    tables = [block for block in blocks if isinstance(block, Table)]
+    assert not [table for table in tables if table.rows[0][0] == "Baseline"]
+    assert [table.rows[0][:2] for table in tables if table.head[0] == "set"] == [
+        ["dev", "`capsule+global`"]
+    ]
+
+
 def test_single_seeds_show_no_spread(tmp_path):
     runs = [run(variant=variant) for variant in ("baseline", "capsule", "capsule+global")]
     for block in make_blocks(runs):
