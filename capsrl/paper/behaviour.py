@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from capsrl.config import CapsulesConfig
 from capsrl.data.inventory import NO_ROLE
 from capsrl.paper.corpora import MEASURES, CorpusRuns, gold_repeated, repeated
 from capsrl.paper.results import ROUTED, Change, RunResult
@@ -56,10 +57,19 @@ def _iterations(corpus: CorpusRuns) -> Theme:
     if not said:
         return Theme("More iterations than in training", NOT_MEASURED, claims)
     prose = (
-        f"Trained with {counted(corpus.iterations, 'iteration')}. {' '.join(said)} The epoch was "
-        "chosen by F1 on this same set at the trained number, which favours it."
+        f"Trained with {counted(corpus.iterations, 'iteration')}, {_start(corpus)}. "
+        f"{' '.join(said)} The epoch was chosen by F1 on this same set at the trained number, "
+        "which favours it."
     )
     return Theme("More iterations than in training", prose, claims)
+
+
+def _start(corpus: CorpusRuns) -> str:
+    """What training began from: it decides how much the first iteration leaves to the others."""
+    recipe, default = corpus.first.recipe, CapsulesConfig()
+    agreement = recipe.get("model.capsules.initial_agreement", default.initial_agreement)
+    scale = recipe.get("model.capsules.initial_scale", default.initial_scale)
+    return f"from `initial_agreement` {agreement:g} and `initial_scale` {scale:g}"
 
 
 def _peak(corpus: CorpusRuns, variant: str, measure: str) -> Claim:

@@ -142,11 +142,19 @@ def test_a_first_step_that_outweighs_the_second_is_told_apart():
     )
 
 
-def test_prose_on_iterations_says_by_what_the_epoch_was_chosen():
-    [corpus] = group_runs([swept("capsule", 1, rights=[1400, 1500, 1450])])
+def test_prose_on_iterations_says_where_training_began_and_by_what_the_epoch_was_chosen():
+    one = swept("capsule", 1, rights=[1400, 1500, 1450])
+    [corpus] = group_runs([one])
     prose = behaviour_themes(corpus)[0].prose
-    assert prose.startswith("Trained with 2 iterations. Without the global node the mean F1 is ")
+    assert prose.startswith(
+        "Trained with 2 iterations, from `initial_agreement` 1 and `initial_scale` 1. Without the "
+    )
     assert prose.endswith("chosen by F1 on this same set at the trained number, which favours it.")
+    values = {"model.capsules.initial_agreement": 0.1, "model.capsules.initial_scale": 10.0}
+    [corpus] = group_runs([replace(one, recipe=values)])
+    assert "from `initial_agreement` 0.1 and `initial_scale` 10. " in (
+        behaviour_themes(corpus)[0].prose
+    )
 
 
 def test_nothing_is_claimed_of_what_was_not_measured():
