@@ -14,14 +14,15 @@ def report_command(
 ) -> None:
     """Make the paper's tables, figures and claims from finished runs, as HTML and Markdown.
 
-    `capsrl paper` makes the runs. The page is self-contained; the same runs give the same bytes.
+    `capsrl paper` makes the runs. What RUNS/notes.md says is put before the claims. The page is
+    self-contained; the same runs give the same bytes.
     """
     # Here, since `capsrl --help` must not wait for it.
     from capsrl.paper.page import check_name, write_report
-    from capsrl.paper.results import read_results
+    from capsrl.paper.results import read_notes, read_results
 
     check_name(out)
-    page, markdown, *figures = write_report(read_results(runs), out)
+    page, markdown, *figures = write_report(read_results(runs), out, read_notes(runs))
     typer.echo(f"wrote {page}")
     typer.echo(f"wrote {markdown}")
     typer.echo(f"wrote {len(figures)} figures to {out.parent / 'figures'}")

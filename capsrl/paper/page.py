@@ -12,14 +12,15 @@ from capsrl.paper.results import RunResult
 FIGURES = "figures"
 
 
-def write_report(runs: Sequence[RunResult], out: Path) -> list[Path]:
+def write_report(runs: Sequence[RunResult], out: Path, notes: Sequence[str] = ()) -> list[Path]:
     """Write `out`, its Markdown twin and figures/*.svg beside it; gives their paths in this order.
 
+    notes  paragraphs by whoever did the runs, to stand before the claims
     The same runs give the same bytes. Figures of an earlier report stay where they have other
     names. Raises ConfigError for a name that is no .html, or in a folder that is not there.
     """
     check_name(out)
-    blocks = make_blocks(runs)  # all of it before anything is written
+    blocks = make_blocks(runs, notes)  # all of it before anything is written
     folder = out.parent / FIGURES
     try:
         folder.mkdir(exist_ok=True)

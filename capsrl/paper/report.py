@@ -43,7 +43,7 @@ _READING = (
 )
 
 
-def make_blocks(runs: Sequence[RunResult]) -> list[Block]:
+def make_blocks(runs: Sequence[RunResult], notes: Sequence[str] = ()) -> list[Block]:
     """The whole report; raises DataError for runs that cannot be compared."""
     corpora = group_runs(runs)
     # The paper's own language first.
@@ -54,6 +54,7 @@ def make_blocks(runs: Sequence[RunResult]) -> list[Block]:
     return [
         Heading(1, "Results: the paper's tables and figures"),
         *_what_was_run(runs, corpora),
+        *_notes(notes),
         *_claims(full, corpora),
         *_uniqueness(corpora),
         *_section("Test, out of domain, ablation", full, _ablation),
@@ -87,6 +88,12 @@ def _what_was_run(runs: Sequence[RunResult], corpora: Sequence[CorpusRuns]) -> I
         f"Device: {devices}. Code: commit {commits}. The epoch with the best F1 on dev is the one "
         "measured."
     )
+
+
+def _notes(notes: Sequence[str]) -> Iterator[Block]:
+    if notes:
+        yield Heading(2, "Notes")
+        yield from map(Text, notes)
 
 
 def _corpus_row(corpus: CorpusRuns) -> list[str]:

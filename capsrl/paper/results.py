@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from capsrl.data.files import open_writer
+from capsrl.data.files import open_writer, read_lines
 from capsrl.errors import DataError
 from capsrl.score import Counts, Row
 
@@ -104,6 +104,17 @@ def read_results(folder: Path) -> list[RunResult]:
             "make them with `capsrl paper PLAN.toml`"
         )
     return results
+
+
+def read_notes(folder: Path) -> list[str]:
+    """The paragraphs of notes.md beside the runs, each on one line; none without that file.
+
+    They may hold `**bold**` and backquoted code, as all texts of a report.
+    """
+    path = folder / "notes.md"
+    if not path.exists():
+        return []
+    return [" ".join(part.split()) for part in "\n".join(read_lines(path)).split("\n\n") if part]
 
 
 def read_result(path: Path) -> RunResult:

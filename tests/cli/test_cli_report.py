@@ -67,3 +67,12 @@ def test_a_file_that_is_no_run(tmp_path):
     message = raised(DataError, tmp_path, tmp_path / "R.html")
     assert message.startswith(f"{tmp_path / 'b.json'}: expected a run of format 1, got none; move")
     assert not (tmp_path / "R.html").exists()
+
+
+def test_notes_stand_before_the_claims(runs, tmp_path):
+    (runs / "notes.md").write_text("Done on **one** machine,\nin a hurry.\n\nSee `LOG.md`.\n")
+    report(runs, tmp_path / "R.html")
+    page = (tmp_path / "R.md").read_text(encoding="utf-8")
+    notes = "## Notes\n\nDone on **one** machine, in a hurry.\n\nSee `LOG.md`.\n\n## Claims"
+    assert notes in page
+    assert "<p>See <code>LOG.md</code>.</p>" in (tmp_path / "R.html").read_text()
