@@ -94,7 +94,8 @@ class Transformer(nn.Module):
     def index(self, sentence: Sentence) -> Pieces:
         """The pieces of a sentence; a word the tokeniser drops altogether is one unknown piece."""
         pieces = self._spell(sentence)
-        return replace(pieces, kept=self._places.get(sentence.words))
+        place = self._places.get(sentence.words) if self._places else None
+        return pieces if place is None else replace(pieces, kept=place)
 
     def _spell(self, sentence: Sentence) -> Pieces:
         words = _printable([word[:_LETTERS] for word in sentence.words])
