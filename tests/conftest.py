@@ -1,6 +1,7 @@
 """What every test may ask for."""
 
 import os
+import signal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,12 @@ settings.register_profile("capsrl", deadline=None, suppress_health_check=[Health
 settings.load_profile("capsrl")
 
 ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_configure() -> None:
+    """Hear Ctrl-C even where the tests run in the background: shells make such jobs deaf to it."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
