@@ -23,8 +23,9 @@ def print_scores(
     test: PairedTest | None,
 ) -> None:
     """Print the scores of the first system, and how the second compares if there is one."""
-    # File and role names are text, not markup.
-    console = Console(highlight=False, markup=False, emoji=False)
+    # File and role names are text, not markup. No table is this wide: on a terminal's own width,
+    # or the 80 columns of a pipe, Rich would cut digits off the figures of a large corpus.
+    console = Console(highlight=False, markup=False, emoji=False, width=1000)
     first = scores[0]
     title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
     console.print(title, style="dim", soft_wrap=True)

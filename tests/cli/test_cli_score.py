@@ -41,6 +41,14 @@ def capsrl(monkeypatch, capsys):
     return run
 
 
+def test_no_digit_is_cut_off_on_a_narrow_terminal(files, capsrl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    _, out, _ = capsrl("score", "gold.conll09", "pred.conll09")
+    rows = {" ".join(line.split()) for line in out.splitlines()}
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "…" not in out
+
+
 def test_prints_the_figures(files, capsrl):
     code, out, err = capsrl("score", "gold.conll09", "pred.conll09")
     assert (code, err) == (0, "")

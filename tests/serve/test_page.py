@@ -32,7 +32,7 @@ SWITCHES = (
 )
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
-HAY = "The farmer loaded the wagon with hay."  # hay: A1 after iteration 1, A2 after 2
+TRUCK = "They loaded the truck with furniture."  # furniture: A1 after iteration 1, A2 after 2
 # 64 words, some with commas, eight predicates; drawn on many lines on a phone.
 LONG = (
     "After the council, which had met in secret for three weeks, finally admitted that the old "
@@ -175,31 +175,31 @@ def test_label_and_choose_a_predicate(page, labeler):
 
 @needs_browser
 def test_slider_shows_what_was_believed(page, labeler):
-    label(page, HAY)
+    label(page, TRUCK)
     page.get_by_label("Iterations").select_option("4")
     slider = page.get_by_label("Iteration", exact=True)
     playwright.expect(slider).to_have_attribute("max", "4")
-    (sentence,) = labeler.label(HAY, trace=True, iterations=4)
+    (sentence,) = labeler.label(TRUCK, trace=True, iterations=4)
     (proposition,) = sentence.propositions
     trace = proposition.trace
     for step in (4, 0, 1, 2, 3):
         slider.fill(str(step))
         assert arcs(page, "now") == believed(proposition, step)
         assert arcs(page, "past") == believed(proposition, step, "past")
-        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="hay"))
+        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="furniture"))
         columns = page.locator("#heat thead th").all_text_contents()[1:]
-        wanted = [trace.beliefs[step, 6, trace.roles.index(r)] for r in columns[:-1]]
-        wanted += [trace.beliefs[step, 6, 0]]
+        wanted = [trace.beliefs[step, 5, trace.roles.index(r)] for r in columns[:-1]]
+        wanted += [trace.beliefs[step, 5, 0]]
         assert row.locator("td").all_text_contents() == [f"{prob:.2f}" for prob in wanted]
     slider.fill("1")
-    assert "A1 is claimed by “wagon” and “hay”." in page.locator("#story").text_content()
+    assert "A1 is claimed by “truck” and “furniture”." in page.locator("#story").text_content()
     slider.fill("2")
-    assert "“hay” moves from A1 to A2." in page.locator("#story").text_content()
+    assert "“furniture” moves from A1 to A2." in page.locator("#story").text_content()
 
 
 @needs_browser
 def test_play_runs_to_the_end(page):
-    label(page, HAY)
+    label(page, TRUCK)
     page.get_by_role("button", name="Play").click()
     shown = page.locator("#iteration-shown")
     for step in ("0 of 2", "1 of 2", "2 of 2"):
@@ -209,7 +209,7 @@ def test_play_runs_to_the_end(page):
 
 @needs_browser
 def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
-    text = f"{HAY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
+    text = f"{TRUCK} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
     label(page, text)
     sentences = [sentence.alone() for sentence in labeler.label(text, trace=True)]
     read = list(read_jsonl(saved(page, "Download JSON", "capsrl.jsonl", tmp_path).splitlines()))
@@ -220,14 +220,14 @@ def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
 
 @needs_browser
 def test_downloaded_drawing_shows_the_iteration_in_view(page, tmp_path):
-    label(page, HAY)
+    label(page, TRUCK)
     drawn = {}
     for step in ("1", "2"):
         page.get_by_label("Iteration", exact=True).fill(step)
         tree = ET.fromstring(saved(page, "Download SVG", "capsrl-load.01.svg", tmp_path))
         assert {e.get("class") or e.get("style") for e in tree.iter()} == {"drawing", None}
         drawn[step] = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
-    assert [word for word in drawn["1"] if word in HAY] == HAY[:-1].split() + ["."]
+    assert [word for word in drawn["1"] if word in TRUCK] == TRUCK[:-1].split() + ["."]
     assert len([label for label in drawn["1"] if label.startswith(("A1 ", "A2 "))]) == 2
     ghost = "A1 0.00"
     assert ghost in drawn["2"] and ghost not in drawn["1"]
@@ -250,7 +250,7 @@ def test_too_long_text_is_refused_and_the_next_is_not(browser, url):
     error = page.get_by_role("alert")
     playwright.expect(error).to_contain_text("expected at most 1,000 characters with a trace")
     playwright.expect(error).to_contain_text("got 1,200")
-    label(page, HAY)
+    label(page, TRUCK)
     playwright.expect(error).to_be_hidden()
     page.context.set_offline(True)
     page.get_by_role("button", name="Label").click()
@@ -283,8 +283,8 @@ def test_everything_by_keyboard(page):
 
 @needs_browser
 def test_the_address_brings_the_view_back(page):
-    text = f"Birds sing. {HAY}"
-    page.goto("/#" + urlencode({"text": text, "n": 3, "s": 1, "p": 2, "i": 1}))
+    text = f"Birds sing. {TRUCK}"
+    page.goto("/#" + urlencode({"text": text, "n": 3, "s": 1, "p": 1, "i": 1}))
     answered(page)
     view, title = page.locator("#view"), page.get_by_role("heading", level=3)
     playwright.expect(title).to_contain_text("loaded: load.01")
@@ -310,7 +310,7 @@ def test_the_address_brings_the_view_back(page):
 def test_addresses_that_lead_nowhere_do_no_harm(page, address):
     page.goto("/" + address)
     page.reload()
-    label(page, HAY)
+    label(page, TRUCK)
     assert page.locator("#iteration-shown").text_content() == "2 of 2"
 
 
