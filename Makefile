@@ -14,7 +14,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 
 demo: install
 	$(BIN)/capsrl label "Mira sold her bicycle to a neighbour because she never used it."
-	$(BIN)/capsrl label --trace "The bank lent the farmer some money last spring."
+	$(BIN)/capsrl label --trace "She read her son a story before dinner."
 
 test: install
 	$(BIN)/pytest -m "not slow and not gpu"
