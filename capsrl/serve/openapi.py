@@ -46,7 +46,7 @@ RESPONSE: Json = {
                     "predicate": 1,
                     "form": "signed",
                     "sense": "sign.02",
-                    "probability": 0.63,
+                    "probability": 0.57,
                     "start": 5,
                     "end": 11,
                     "arguments": [
