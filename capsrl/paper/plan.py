@@ -88,10 +88,13 @@ class PlannedRun:
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
         # Keys at their defaults are left out: a choice that is new today was made by none then.
         defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
+        # Without routing there is nothing to iterate, however often.
+        idle = self.recipe.model.capsules.variant not in ROUTED
+        no_matter = (*NO_MATTER, "model.capsules.iterations") if idle else NO_MATTER
         identity = {
             key: value
             for key, value in identify(self.recipe).items()
-            if key not in NO_MATTER and value != defaults.get(key)
+            if key not in no_matter and value != defaults.get(key)
         }
         settings = json.dumps([identity, tests], sort_keys=True)
         key = hashlib.sha256(settings.encode()).hexdigest()[:8]

@@ -101,6 +101,8 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     # Those of the recipe itself (`unseen`) are gone.
     assert recipe.data.test == {"test": "plans/corpus/dev.conll09", "ood": "plans/ood.conll09"}
 
+ITERATE = "model.capsules.iterations = 3"
+
 
 def names(folder, *changes, text=None):
     path = write_plan(folder, text or corpus(changes=changes) + EXPERIMENT)
@@ -131,6 +133,12 @@ def test_another_setting_is_another_run(tmp_path, change):
 def test_settings_that_do_not_matter_do_not_make_another_run(tmp_path, change):
     encoder = 'model.embeddings.transformer = "./encoder"'
     assert names(tmp_path, encoder) == names(tmp_path, encoder, change)
+
+
+def test_iterations_matter_only_where_there_is_routing(tmp_path):
+    (baseline, capsule), (again, other) = names(tmp_path), names(tmp_path, ITERATE)
+    assert baseline == again
+    assert capsule != other
 
 
 @pytest.mark.parametrize("file", ["train", "dev", "ood"])
