@@ -101,6 +101,7 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     # Those of the recipe itself (`unseen`) are gone.
     assert recipe.data.test == {"test": "plans/corpus/dev.conll09", "ood": "plans/ood.conll09"}
 
+
 ITERATE = "model.capsules.iterations = 3"
 
 
