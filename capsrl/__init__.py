@@ -4,7 +4,7 @@
 >>> labeler = capsrl.load()
 >>> [sentence] = labeler.label("Hiti signed the contract.")
 >>> sentence.propositions[0].sense
-'sign.02'
+'sign.01'
 """
 
 from pathlib import Path

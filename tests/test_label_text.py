@@ -140,15 +140,15 @@ def test_kinds_of_predicates(labeler):
     found = {
         kind: [
             sentence.words[position]
-            for sentence in labeler.label(TEXT, kinds=[kind])
+            for sentence in labeler.label(f"{TEXT} She is happy.", kinds=[kind])
             for position in sentence.predicates
         ]
         for kind in ("verb", "noun", "adjective")
     }
     assert found == {
-        "verb": ["signed", "leave", "was"],
+        "verb": ["signed", "leave", "was", "is"],
         "noun": ["decision"],
-        "adjective": ["sudden"],
+        "adjective": ["happy"],
     }
     everything = labeler.label(TEXT, kinds=["verb", "noun", "adjective"])
     assert everything == labeler.label(TEXT)

@@ -45,8 +45,8 @@ RESPONSE: Json = {
                 {
                     "predicate": 1,
                     "form": "signed",
-                    "sense": "sign.02",
-                    "probability": 0.57,
+                    "sense": "sign.01",
+                    "probability": 0.98,
                     "start": 5,
                     "end": 11,
                     "arguments": [

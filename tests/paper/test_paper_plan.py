@@ -137,9 +137,12 @@ def test_settings_that_do_not_matter_do_not_make_another_run(tmp_path, change):
 
 
 def test_iterations_matter_only_where_there_is_routing(tmp_path):
-    (baseline, capsule), (again, other) = names(tmp_path), names(tmp_path, ITERATE)
-    assert baseline == again
-    assert capsule != other
+    variants = EXPERIMENT.replace('"baseline", "capsule"', '"baseline", "word", "capsule"')
+    assert variants != EXPERIMENT
+    *idle, routed = names(tmp_path, text=corpus() + variants)
+    *again, other = names(tmp_path, text=corpus(changes=[ITERATE]) + variants)
+    assert idle == again
+    assert routed != other
 
 
 @pytest.mark.parametrize("file", ["train", "dev", "ood"])

@@ -32,7 +32,7 @@ SWITCHES = (
 )
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
-TRUCK = "They loaded the truck with furniture."  # furniture: A1 after iteration 1, A2 after 2
+STORY = "She read her son a story before dinner."  # son: A1 after iteration 1, A2 after 2
 # 64 words, some with commas, eight predicates; drawn on many lines on a phone.
 LONG = (
     "After the council, which had met in secret for three weeks, finally admitted that the old "
@@ -175,41 +175,41 @@ def test_label_and_choose_a_predicate(page, labeler):
 
 @needs_browser
 def test_slider_shows_what_was_believed(page, labeler):
-    label(page, TRUCK)
+    label(page, STORY)
     page.get_by_label("Iterations").select_option("4")
     slider = page.get_by_label("Iteration", exact=True)
     playwright.expect(slider).to_have_attribute("max", "4")
-    (sentence,) = labeler.label(TRUCK, trace=True, iterations=4)
+    (sentence,) = labeler.label(STORY, trace=True, iterations=4)
     (proposition,) = sentence.propositions
     trace = proposition.trace
     for step in (4, 0, 1, 2, 3):
         slider.fill(str(step))
         assert arcs(page, "now") == believed(proposition, step)
         assert arcs(page, "past") == believed(proposition, step, "past")
-        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="furniture"))
+        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="son"))
         columns = page.locator("#heat thead th").all_text_contents()[1:]
-        wanted = [trace.beliefs[step, 5, trace.roles.index(r)] for r in columns[:-1]]
-        wanted += [trace.beliefs[step, 5, 0]]
+        wanted = [trace.beliefs[step, 3, trace.roles.index(r)] for r in columns[:-1]]
+        wanted += [trace.beliefs[step, 3, 0]]
         assert row.locator("td").all_text_contents() == [f"{prob:.2f}" for prob in wanted]
     slider.fill("1")
-    assert "A1 is claimed by “truck” and “furniture”." in page.locator("#story").text_content()
+    assert "A1 is claimed by “son” and “story”." in page.locator("#story").text_content()
     slider.fill("2")
-    assert "“furniture” moves from A1 to A2." in page.locator("#story").text_content()
+    assert "“son” moves from A1 to A2." in page.locator("#story").text_content()
 
 
 @needs_browser
 def test_play_runs_to_the_end(page):
-    label(page, TRUCK)
+    label(page, STORY)
     page.get_by_role("button", name="Play").click()
     shown = page.locator("#iteration-shown")
-    for step in ("0 of 2", "1 of 2", "2 of 2"):
+    for step in ("0 of 3", "1 of 3", "2 of 3", "3 of 3"):
         playwright.expect(shown).to_have_text(step)
     playwright.expect(page.get_by_role("button", name="Play")).to_be_visible()
 
 
 @needs_browser
 def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
-    text = f"{TRUCK} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
+    text = f"{STORY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
     label(page, text)
     sentences = [sentence.alone() for sentence in labeler.label(text, trace=True)]
     read = list(read_jsonl(saved(page, "Download JSON", "capsrl.jsonl", tmp_path).splitlines()))
@@ -219,17 +219,18 @@ def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
 
 
 @needs_browser
-def test_downloaded_drawing_shows_the_iteration_in_view(page, tmp_path):
-    label(page, TRUCK)
+def test_downloaded_drawing_shows_the_iteration_in_view(page, labeler, tmp_path):
+    label(page, STORY)
     drawn = {}
     for step in ("1", "2"):
         page.get_by_label("Iteration", exact=True).fill(step)
-        tree = ET.fromstring(saved(page, "Download SVG", "capsrl-load.01.svg", tmp_path))
+        tree = ET.fromstring(saved(page, "Download SVG", "capsrl-read.01.svg", tmp_path))
         assert {e.get("class") or e.get("style") for e in tree.iter()} == {"drawing", None}
         drawn[step] = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
-    assert [word for word in drawn["1"] if word in TRUCK] == TRUCK[:-1].split() + ["."]
+    assert [word for word in drawn["1"] if word in STORY] == STORY[:-1].split() + ["."]
     assert len([label for label in drawn["1"] if label.startswith(("A1 ", "A2 "))]) == 2
-    ghost = "A1 0.00"
+    (sentence,) = labeler.label(STORY, trace=True)
+    (ghost,) = believed(sentence.propositions[0], 2, "past")
     assert ghost in drawn["2"] and ghost not in drawn["1"]
 
 
@@ -250,7 +251,7 @@ def test_too_long_text_is_refused_and_the_next_is_not(browser, url):
     error = page.get_by_role("alert")
     playwright.expect(error).to_contain_text("expected at most 1,000 characters with a trace")
     playwright.expect(error).to_contain_text("got 1,200")
-    label(page, TRUCK)
+    label(page, STORY)
     playwright.expect(error).to_be_hidden()
     page.context.set_offline(True)
     page.get_by_role("button", name="Label").click()
@@ -275,20 +276,20 @@ def test_everything_by_keyboard(page):
         page.keyboard.press("Tab")
     assert focused.get_attribute("id") == "iteration"
     page.keyboard.press("ArrowLeft")
-    assert page.locator("#iteration-shown").text_content() == "1 of 2"
-    assert focused.get_attribute("aria-valuetext") == "1 of 2"
+    assert page.locator("#iteration-shown").text_content() == "2 of 3"
+    assert focused.get_attribute("aria-valuetext") == "2 of 3"
     page.keyboard.press("Home")
     assert arcs(page, "now") == []
 
 
 @needs_browser
 def test_the_address_brings_the_view_back(page):
-    text = f"Birds sing. {TRUCK}"
-    page.goto("/#" + urlencode({"text": text, "n": 3, "s": 1, "p": 1, "i": 1}))
+    text = f"Birds sing. {STORY}"
+    page.goto("/#" + urlencode({"text": text, "n": 4, "s": 1, "p": 1, "i": 1}))
     answered(page)
     view, title = page.locator("#view"), page.get_by_role("heading", level=3)
-    playwright.expect(title).to_contain_text("loaded: load.01")
-    assert "1 of 3" in view.inner_text()
+    playwright.expect(title).to_contain_text("read: read.01")
+    assert "1 of 4" in view.inner_text()
     assert page.get_by_label("English text").input_value() == text
     page.get_by_label("Iteration", exact=True).fill("2")
     page.wait_for_url(re.compile("i=2"))
@@ -297,12 +298,12 @@ def test_the_address_brings_the_view_back(page):
     page.get_by_role("button", name="Copy link").click()
     playwright.expect(page.get_by_role("status")).to_have_text("The link is copied.")
     assert page.evaluate("navigator.clipboard.readText()") == address
-    page.get_by_role("link", name="the contract").click()
-    playwright.expect(title).to_contain_text("signing: sign")
-    assert "1 of 2" in view.inner_text()
+    page.get_by_role("link", name="the soup").click()
+    playwright.expect(title).to_contain_text("cooked: cook")
+    assert "1 of 3" in view.inner_text()
     page.goto(address)
-    playwright.expect(title).to_contain_text("loaded: load.01")
-    assert "2 of 3" in seen and view.inner_text() == seen
+    playwright.expect(title).to_contain_text("read: read.01")
+    assert "2 of 4" in seen and view.inner_text() == seen
 
 
 @needs_browser
@@ -310,8 +311,8 @@ def test_the_address_brings_the_view_back(page):
 def test_addresses_that_lead_nowhere_do_no_harm(page, address):
     page.goto("/" + address)
     page.reload()
-    label(page, TRUCK)
-    assert page.locator("#iteration-shown").text_content() == "2 of 2"
+    label(page, STORY)
+    assert page.locator("#iteration-shown").text_content() == "3 of 3"
 
 
 @needs_browser
