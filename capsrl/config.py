@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Variant = Literal["capsule+global", "capsule", "word", "baseline"]
+ROUTED = ("capsule", "capsule+global")  # those that iterate
 
 
 @dataclass(frozen=True, kw_only=True)

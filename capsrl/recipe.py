@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import Recipe
+from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe_checks import check_values
 
@@ -123,3 +123,13 @@ def _looks_like_path(text: str, folder: Path) -> bool:
 
 def _beside(folder: Path, path: str) -> str:
     return os.path.normpath(folder / path)
+
+
+def what_matters(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Of the settings of a run, by dotted key, those that decide what is learned.
+
+    Without routing there is nothing to iterate, however often.
+    """
+    idle = settings.get("model.capsules.variant") not in ROUTED
+    no_matter = (*NO_MATTER, "model.capsules.iterations") if idle else NO_MATTER
+    return {key: value for key, value in settings.items() if key not in no_matter}

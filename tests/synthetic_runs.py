@@ -2,8 +2,9 @@
 
 import random
 
+from capsrl.config import ROUTED
 from capsrl.data.inventory import NO_ROLE
-from capsrl.paper.results import ROUTED, Change, Measured, RunResult
+from capsrl.paper.results import Change, Measured, RunResult
 from capsrl.score import Counts, Row
 
 SIZE = 1000  # gold propositions of each set, two arguments each

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
+from capsrl.config import ROUTED
 from capsrl.model.capsules import CapsuleForms, WordCapsules
 
 
@@ -57,7 +58,7 @@ class Routing(nn.Module):
         super().__init__()
         self.n_roles = n_roles
         self.size = size
-        self.iterates = variant in ("capsule", "capsule+global")
+        self.iterates = variant in ROUTED
         self.has_node = variant == "capsule+global"
         self.global_from = global_from
         if self.iterates:

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
-from capsrl.config import CapsulesConfig
+from capsrl.config import ROUTED, CapsulesConfig
 from capsrl.data.inventory import NO_ROLE
 from capsrl.paper.corpora import MEASURES, CorpusRuns, gold_repeated, repeated
-from capsrl.paper.results import ROUTED, Change, RunResult
+from capsrl.paper.results import Change, RunResult
 from capsrl.paper.statistics import Sample, one_sample, sample
 from capsrl.paper.verdicts import Claim, Theme, Verdict, judge, judge_each
 from capsrl.paper.wording import NONE, NOT_MEASURED, counted, gain, listed, number, spread

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from capsrl.config import ROUTED
 from capsrl.errors import DataError
-from capsrl.paper.results import ROUTED, VARIANTS, RunResult
+from capsrl.paper.results import VARIANTS, RunResult
 from capsrl.paper.statistics import Sample, sample
 from capsrl.recipe import NO_MATTER
 from capsrl.score import Counts, Row

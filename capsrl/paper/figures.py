@@ -8,11 +8,11 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from capsrl.config import ROUTED
 from capsrl.paper import published
 from capsrl.paper.behaviour import curves, mean_curve
 from capsrl.paper.corpora import MEASURES, CorpusRuns, gold_repeated, repeated, row_scores
 from capsrl.paper.languages import Pair
-from capsrl.paper.results import ROUTED
 from capsrl.paper.statistics import Sample
 from capsrl.paper.svg import draw_svg
 from capsrl.paper.tables import GROUPS, SHOWN

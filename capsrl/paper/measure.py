@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.config import ROUTED
 from capsrl.data.inventory import NO_ROLE
 from capsrl.labeler import Labeler
-from capsrl.paper.results import ROUTED, Change, Measured
+from capsrl.paper.results import Change, Measured
 from capsrl.score import Counts, Row, score
 from capsrl.score.matching import match_sentence
 from capsrl.sentence import Argument, Proposition, Sentence, Trace

@@ -33,11 +33,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import DataConfig, Recipe
+from capsrl.config import ROUTED, DataConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.paper.published import LANGUAGES
-from capsrl.paper.results import ROUTED, VARIANTS
-from capsrl.recipe import NO_MATTER, load_values, make_recipe, resolve_paths
+from capsrl.paper.results import VARIANTS
+from capsrl.recipe import load_values, make_recipe, resolve_paths, what_matters
 from capsrl.recipe_checks import check_values, flatten
 from capsrl.train.checkpoint import digest, identify
 
@@ -88,13 +88,10 @@ class PlannedRun:
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
         # Keys at their defaults are left out: a choice that is new today was made by none then.
         defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
-        # Without routing there is nothing to iterate, however often.
-        idle = self.recipe.model.capsules.variant not in ROUTED
-        no_matter = (*NO_MATTER, "model.capsules.iterations") if idle else NO_MATTER
         identity = {
             key: value
-            for key, value in identify(self.recipe).items()
-            if key not in no_matter and value != defaults.get(key)
+            for key, value in what_matters(identify(self.recipe)).items()
+            if value != defaults.get(key)
         }
         settings = json.dumps([identity, tests], sort_keys=True)
         key = hashlib.sha256(settings.encode()).hexdigest()[:8]

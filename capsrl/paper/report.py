@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from capsrl.config import ROUTED
 from capsrl.paper import published
 from capsrl.paper.behaviour import behaviour_themes
 from capsrl.paper.blocks import Block, Heading, Items, Picture, Table, Text
@@ -15,7 +16,7 @@ from capsrl.paper.figures import (
     plot_languages,
 )
 from capsrl.paper.languages import languages_table, languages_theme, make_pairs
-from capsrl.paper.results import ROUTED, RunResult
+from capsrl.paper.results import RunResult
 from capsrl.paper.tables import (
     ablation_table,
     groups_table,

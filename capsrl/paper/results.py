@@ -15,7 +15,6 @@ from capsrl.score import Counts, Row
 
 FORMAT = 1
 VARIANTS = ("baseline", "word", "capsule", "capsule+global")  # each adds to the one before
-ROUTED = ("capsule", "capsule+global")  # those that iterate
 _REMEDY = "move it away, and `capsrl paper` runs it again"
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from capsrl.config import ROUTED
 from capsrl.paper import published
 from capsrl.paper.behaviour import curves, mean_curve
 from capsrl.paper.blocks import Table
@@ -14,7 +15,7 @@ from capsrl.paper.corpora import (
     row_scores,
     scores,
 )
-from capsrl.paper.results import ROUTED, VARIANTS
+from capsrl.paper.results import VARIANTS
 from capsrl.paper.statistics import welch
 from capsrl.paper.wording import NONE, gain, number, spread
 

@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from capsrl.config import ROUTED
 from capsrl.data.inventory import NO_ROLE
 from capsrl.paper.behaviour import NAMES, SHOWN_STEPS
 from capsrl.paper.corpora import CorpusRuns
-from capsrl.paper.results import ROUTED
 from capsrl.paper.svg import draw_svg
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import NO_MATTER, PATHS
+from capsrl.recipe import PATHS, what_matters
 from capsrl.recipe_checks import flatten
 
 FORMAT = 1
@@ -117,8 +117,8 @@ def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> 
     """Raise ConfigError naming every key that matters in which a checkpoint and a recipe differ."""
     differences = [
         f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
-        for key in sorted(saved.keys() | now.keys())
-        if saved.get(key) != now.get(key) and key not in NO_MATTER
+        for key in sorted(what_matters(saved).keys() | what_matters(now).keys())
+        if saved.get(key) != now.get(key)
     ]
     if differences:
         raise ConfigError(

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from capsrl.config import ROUTED
 from capsrl.data.formats import read_sentences
 from capsrl.errors import DataError
 from capsrl.paper.plan import read_plan
-from capsrl.paper.results import ROUTED, RunResult, read_results
+from capsrl.paper.results import RunResult, read_results
 from conll2009_standins import LANGUAGES, write_elmo, write_fasttext, write_release
 
 pytest.importorskip("matplotlib")

@@ -8,7 +8,14 @@ import pytest
 import torch
 from torch import nn
 
-from capsrl.config import DataConfig, EmbeddingsConfig, ModelConfig, Recipe, TrainConfig
+from capsrl.config import (
+    CapsulesConfig,
+    DataConfig,
+    EmbeddingsConfig,
+    ModelConfig,
+    Recipe,
+    TrainConfig,
+)
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.train.checkpoint import (
     State,
@@ -106,6 +113,20 @@ def test_a_run_may_go_on_with_settings_that_teach_nothing_else(tmp_path):
     )
     assert identify(other) != identify(recipe)
     check_same(tmp_path, identify(recipe), identify(other))
+
+
+def test_a_run_without_routing_may_go_on_with_any_number_of_iterations(tmp_path):
+    recipe = make_recipe(tmp_path)
+
+    def identity(variant, iterations):
+        capsules = CapsulesConfig(variant=variant, iterations=iterations)
+        return identify(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
+
+    for variant in ("baseline", "word"):
+        check_same(tmp_path, identity(variant, 2), identity(variant, 3))
+    for variant in ("capsule", "capsule+global"):
+        with pytest.raises(ConfigError, match=r"got another model.capsules.iterations \(2 there"):
+            check_same(tmp_path, identity(variant, 2), identity(variant, 3))
 
 
 def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):
