@@ -102,9 +102,6 @@ def test_paths_are_relative_to_the_plan(tmp_path, monkeypatch):
     assert recipe.data.test == {"test": "plans/corpus/dev.conll09", "ood": "plans/ood.conll09"}
 
 
-ITERATE = "model.capsules.iterations = 3"
-
-
 def names(folder, *changes, text=None):
     path = write_plan(folder, text or corpus(changes=changes) + EXPERIMENT)
     return [run.name for run in read_plan(path)]
@@ -140,7 +137,9 @@ def test_iterations_matter_only_where_there_is_routing(tmp_path):
     variants = EXPERIMENT.replace('"baseline", "capsule"', '"baseline", "word", "capsule"')
     assert variants != EXPERIMENT
     *idle, routed = names(tmp_path, text=corpus() + variants)
-    *again, other = names(tmp_path, text=corpus(changes=[ITERATE]) + variants)
+    *again, other = names(
+        tmp_path, text=corpus(changes=["model.capsules.iterations = 3"]) + variants
+    )
     assert idle == again
     assert routed != other
 
