@@ -108,6 +108,8 @@ class LossConfig:
 
     l2          lambda of eq. 15, on every trained parameter
     uniqueness  eta of eq. 17
+    earlier     weight of every iteration before the last, which weighs 1, in the average that the
+                roles' terms are then; 0, as in the paper: the last alone
     sense, predicates  of the sense and predicate-identification terms
     gumbel      add Gumbel noise to role and sense logits while training (authors' code)
     tags        of the tagger's term, where the model has one
@@ -115,6 +117,7 @@ class LossConfig:
 
     l2: float = 4e-4
     uniqueness: float = 0.0
+    earlier: float = 0.0
     sense: float = 1.0
     predicates: float = 1.0
     gumbel: bool = False

@@ -128,8 +128,9 @@ def _beside(folder: Path, path: str) -> str:
 def what_matters(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Of the settings of a run, by dotted key, those that decide what is learned.
 
-    Without routing there is nothing to iterate, however often.
+    Without routing there is nothing to iterate, however often, and no earlier iteration.
     """
-    idle = settings.get("model.capsules.variant") not in ROUTED
-    no_matter = (*NO_MATTER, "model.capsules.iterations") if idle else NO_MATTER
+    no_matter: tuple[str, ...] = NO_MATTER
+    if settings.get("model.capsules.variant") not in ROUTED:
+        no_matter += ("model.capsules.iterations", "loss.earlier")
     return {key: value for key, value in settings.items() if key not in no_matter}

@@ -51,6 +51,7 @@ RANGES: tuple[tuple[str, _Test, tuple[str, ...]], ...] = (
             "model.encoder.predicate_width",
             "loss.l2",
             "loss.uniqueness",
+            "loss.earlier",
             "loss.sense",
             "loss.predicates",
             "loss.tags",

@@ -1,5 +1,6 @@
 """The network's answers and the gold ones in, one number to minimise out."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
 import torch
@@ -10,6 +11,7 @@ from capsrl.config import LossConfig
 from capsrl.data.batches import IGNORED, Batch, Gold
 from capsrl.data.inventory import NO_ROLE_ID
 from capsrl.model.network import Output
+from capsrl.model.routing import Beliefs
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def count_known(gold: Gold) -> Tensor:
 def compute_loss(
     output: Output, batch: Batch, config: LossConfig, *, n_known: Tensor | None = None
 ) -> Losses:
-    """Loss of a batch: eq. 17 on the last iteration, joined by senses and predicates.
+    """Loss of a batch: eq. 17, joined by senses and predicates.
 
     n_known  where the batch is one process's share of a larger one: what `count_known` says of
              the larger one; the losses of the shares then add up to its loss
@@ -48,16 +50,18 @@ def compute_loss(
     gold = batch.gold
     assert gold is not None, "a loss needs gold answers"
     n = {} if n_known is None else dict(zip(KINDS, n_known, strict=True))
-    role_logits, sense_logits = output.propositions.beliefs.final, output.propositions.sense_logits
+    sense_logits = output.propositions.sense_logits
     if config.gumbel:
-        role_logits = role_logits + gumbel_like(role_logits)
         sense_logits = sense_logits + gumbel_like(sense_logits)
-    zero = role_logits.new_zeros(())
-    roles = mean_nll(role_logits, gold.roles, n.get("roles"))
-    uniqueness = zero
-    if config.uniqueness:
-        unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
-        uniqueness = config.uniqueness * unique
+    zero = sense_logits.new_zeros(())
+    roles = uniqueness = zero
+    for role_logits, weight in weigh_iterations(output.propositions.beliefs, config.earlier):
+        if config.gumbel:
+            role_logits = role_logits + gumbel_like(role_logits)
+        roles = roles + weight * mean_nll(role_logits, gold.roles, n.get("roles"))
+        if config.uniqueness:
+            unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
+            uniqueness = uniqueness + weight * config.uniqueness * unique
     senses = mean_nll(sense_logits, gold.senses, n.get("senses"))
     # Patterns speak for lemmas never seen; learned on the side from those that were.
     patterns = mean_nll(output.propositions.pattern_logits, gold.patterns, n.get("patterns"))
@@ -70,6 +74,22 @@ def compute_loss(
         tags = config.tags * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
     total = roles + uniqueness + senses + predicates + tags
     return Losses(total, roles, uniqueness, senses, predicates, tags)
+
+
+def weigh_iterations(beliefs: Beliefs, earlier: float) -> Iterator[tuple[Tensor, float]]:
+    """The role logits to learn from, each with its weight; the weights add up to 1.
+
+    earlier  of an iteration before the last, where that weighs 1
+    -> logits  P T R
+    """
+    if not earlier:
+        yield beliefs.final, 1.0
+        return
+    # Without routing there is one guess. With it, what stands before the first iteration is none.
+    steps = beliefs.logits[1:] or beliefs.logits
+    weights = [earlier] * (len(steps) - 1) + [1.0]
+    for logits, weight in zip(steps, weights, strict=True):
+        yield logits, weight / sum(weights)
 
 
 def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:

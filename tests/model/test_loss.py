@@ -43,6 +43,29 @@ def test_roles_cost_the_mean_nll_of_the_last_iteration(network, batch):
     assert losses.total.item() == pytest.approx(losses.roles.item())
 
 
+def test_earlier_iterations_count_as_much_as_asked_for(network, batch):
+    output = network(batch)
+    config = dataclasses.replace(PLAIN, earlier=0.5, uniqueness=0.25)
+    losses = compute_loss(output, batch, config)
+    steps = output.propositions.beliefs.logits[1:]
+    assert len(steps) == 3
+    nll = [mean_nll(step, batch.gold.roles).item() for step in steps]
+    assert losses.roles.item() == pytest.approx((nll[0] / 2 + nll[1] / 2 + nll[2]) / 2, abs=1e-5)
+    unique = [uniqueness_loss(step, batch.gold.roles).item() for step in steps]
+    expected = 0.25 * (unique[0] / 2 + unique[1] / 2 + unique[2]) / 2
+    assert losses.uniqueness.item() == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("variant", ["word", "baseline"])
+def test_a_single_guess_is_learned_from_whatever_earlier_ones_weigh(variant):
+    network = make_labeler(make_config(variant=variant)).network
+    batch = network.collate([network.index(s) for s in SENTENCES])
+    output = network(batch)
+    plain = compute_loss(output, batch, PLAIN)
+    earlier = compute_loss(output, batch, dataclasses.replace(PLAIN, earlier=0.5))
+    assert earlier.roles.item() == plain.roles.item() > 0
+
+
 def uniqueness_in_loops(logits, gold):
     total, known = 0.0, 0
     for p, row in enumerate(gold):

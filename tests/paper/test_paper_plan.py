@@ -133,13 +133,12 @@ def test_settings_that_do_not_matter_do_not_make_another_run(tmp_path, change):
     assert names(tmp_path, encoder) == names(tmp_path, encoder, change)
 
 
-def test_iterations_matter_only_where_there_is_routing(tmp_path):
+@pytest.mark.parametrize("change", ["model.capsules.iterations = 3", "loss.earlier = 0.5"])
+def test_iterations_matter_only_where_there_is_routing(tmp_path, change):
     variants = EXPERIMENT.replace('"baseline", "capsule"', '"baseline", "word", "capsule"')
     assert variants != EXPERIMENT
     *idle, routed = names(tmp_path, text=corpus() + variants)
-    *again, other = names(
-        tmp_path, text=corpus(changes=["model.capsules.iterations = 3"]) + variants
-    )
+    *again, other = names(tmp_path, text=corpus(changes=[change]) + variants)
     assert idle == again
     assert routed != other
 
