@@ -108,8 +108,8 @@ class LossConfig:
 
     l2          lambda of eq. 15, on every trained parameter
     uniqueness  eta of eq. 17
-    earlier     weight of every iteration before the last, which weighs 1, in the average that the
-                roles' terms are then; 0, as in the paper: the last alone
+    earlier     the roles' and the uniqueness term are weighted means over the iterations: this is
+                the weight of each before the last, which weighs 1. 0, the paper's: the last alone
     sense, predicates  of the sense and predicate-identification terms
     gumbel      add Gumbel noise to role and sense logits while training (authors' code)
     tags        of the tagger's term, where the model has one

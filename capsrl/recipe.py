@@ -16,9 +16,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import ROUTED, Recipe
+from capsrl.config import ROUTED, DataConfig, Recipe
 from capsrl.errors import ConfigError
-from capsrl.recipe_checks import check_values
+from capsrl.recipe_checks import check_values, flatten
 
 # Keys that hold a file or folder. The transformer may also be the name of an installed package.
 PATHS = (
@@ -32,6 +32,7 @@ PATHS = (
 # Keys that change nothing of what is learned, or next to nothing (kept states are rounded to half
 # precision): a run may go on with others, and is the same run with others.
 NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
+DEFAULTS = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
 
 
 def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
@@ -128,9 +129,13 @@ def _beside(folder: Path, path: str) -> str:
 def what_matters(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Of the settings of a run, by dotted key, those that decide what is learned.
 
-    Without routing there is nothing to iterate, however often, and no earlier iteration.
+    A run of an older capsrl lacks the keys that are new: it had what is their default now. Without
+    routing there is nothing to iterate, however often, and before a first iteration no other.
     """
+    settings = {**DEFAULTS, **settings}
     no_matter: tuple[str, ...] = NO_MATTER
-    if settings.get("model.capsules.variant") not in ROUTED:
+    if settings["model.capsules.variant"] not in ROUTED:
         no_matter += ("model.capsules.iterations", "loss.earlier")
+    elif settings["model.capsules.iterations"] == 1:
+        no_matter += ("loss.earlier",)
     return {key: value for key, value in settings.items() if key not in no_matter}

@@ -40,7 +40,7 @@ def count_known(gold: Gold) -> Tensor:
 def compute_loss(
     output: Output, batch: Batch, config: LossConfig, *, n_known: Tensor | None = None
 ) -> Losses:
-    """Loss of a batch: eq. 17, joined by senses and predicates.
+    """Loss of a batch: eq. 17 of the last iteration, or its mean over several, and what joins it.
 
     n_known  where the batch is one process's share of a larger one: what `count_known` says of
              the larger one; the losses of the shares then add up to its loss
@@ -51,8 +51,6 @@ def compute_loss(
     assert gold is not None, "a loss needs gold answers"
     n = {} if n_known is None else dict(zip(KINDS, n_known, strict=True))
     sense_logits = output.propositions.sense_logits
-    if config.gumbel:
-        sense_logits = sense_logits + gumbel_like(sense_logits)
     zero = sense_logits.new_zeros(())
     roles = uniqueness = zero
     for role_logits, weight in weigh_iterations(output.propositions.beliefs, config.earlier):
@@ -62,6 +60,8 @@ def compute_loss(
         if config.uniqueness:
             unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
             uniqueness = uniqueness + weight * config.uniqueness * unique
+    if config.gumbel:
+        sense_logits = sense_logits + gumbel_like(sense_logits)
     senses = mean_nll(sense_logits, gold.senses, n.get("senses"))
     # Patterns speak for lemmas never seen; learned on the side from those that were.
     patterns = mean_nll(output.propositions.pattern_logits, gold.patterns, n.get("patterns"))

@@ -8,7 +8,7 @@ from capsrl.config import ROUTED
 from capsrl.errors import DataError
 from capsrl.paper.results import VARIANTS, RunResult
 from capsrl.paper.statistics import Sample, sample
-from capsrl.recipe import NO_MATTER
+from capsrl.recipe import what_matters
 from capsrl.score import Counts, Row
 
 SETS = {"dev": "dev", "test": "test", "ood": "out of domain"}
@@ -166,9 +166,10 @@ def _check_settings(name: str, runs: list[RunResult]) -> None:
     """Old results beside new ones would be taken for more seeds of the same."""
     known: dict[str, object] = {}
     for run in runs:
-        for key, value in run.recipe.items():
-            # Runs of an older capsrl have fewer keys.
-            if key in COMPARED or key in NO_MATTER or known.setdefault(key, value) == value:
+        settings = what_matters({**run.recipe, "model.capsules.variant": run.variant})
+        for key, value in settings.items():
+            # What means nothing to a run is not among its settings.
+            if key in COMPARED or known.setdefault(key, value) == value:
                 continue
             raise DataError(
                 f"corpus {name}: expected the same settings and files in every run, got {key} "

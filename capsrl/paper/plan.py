@@ -19,7 +19,6 @@ docs/paper.md says more.
 """
 
 import copy
-import dataclasses
 import difflib
 import functools
 import hashlib
@@ -33,12 +32,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import ROUTED, DataConfig, Recipe
+from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
 from capsrl.paper.published import LANGUAGES
 from capsrl.paper.results import VARIANTS
-from capsrl.recipe import load_values, make_recipe, resolve_paths, what_matters
-from capsrl.recipe_checks import check_values, flatten
+from capsrl.recipe import DEFAULTS, load_values, make_recipe, resolve_paths, what_matters
+from capsrl.recipe_checks import check_values
 from capsrl.train.checkpoint import digest, identify
 
 NEEDED_FILES = ("train", "dev", "test")
@@ -87,11 +86,10 @@ class PlannedRun:
         """Of the run's file and folder: the label, and a digest of all settings and files."""
         tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
         # Keys at their defaults are left out: a choice that is new today was made by none then.
-        defaults = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
         identity = {
             key: value
             for key, value in what_matters(identify(self.recipe)).items()
-            if value != defaults.get(key)
+            if value != DEFAULTS.get(key)
         }
         settings = json.dumps([identity, tests], sort_keys=True)
         key = hashlib.sha256(settings.encode()).hexdigest()[:8]

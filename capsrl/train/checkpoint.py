@@ -115,9 +115,10 @@ def identify(recipe: Recipe) -> dict[str, Any]:
 
 def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ConfigError naming every key that matters in which a checkpoint and a recipe differ."""
+    saved, now = what_matters(saved), what_matters(now)
     differences = [
         f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
-        for key in sorted(what_matters(saved).keys() | what_matters(now).keys())
+        for key in sorted(saved.keys() | now.keys())
         if saved.get(key) != now.get(key)
     ]
     if differences:

@@ -66,6 +66,13 @@ def test_a_single_guess_is_learned_from_whatever_earlier_ones_weigh(variant):
     assert earlier.roles.item() == plain.roles.item() > 0
 
 
+def test_before_a_first_iteration_there_is_nothing_to_learn_from(network, batch):
+    output = network(batch, n_iterations=1)
+    plain = compute_loss(output, batch, PLAIN)
+    earlier = compute_loss(output, batch, dataclasses.replace(PLAIN, earlier=0.5))
+    assert earlier.roles.item() == plain.roles.item() > 0
+
+
 def uniqueness_in_loops(logits, gold):
     total, known = 0.0, 0
     for p, row in enumerate(gold):
@@ -129,9 +136,10 @@ def test_senses_patterns_predicates_and_tags_in_plain_loops(network, batch):
     assert losses.total.item() == pytest.approx(sum(parts).item(), abs=1e-5)
 
 
-def test_shares_of_a_batch_add_up_to_its_loss(network):
+@pytest.mark.parametrize("earlier", [0.0, 0.5])
+def test_shares_of_a_batch_add_up_to_its_loss(network, earlier):
     items = [network.index(s) for s in SENTENCES]
-    config = LossConfig(uniqueness=0.5)
+    config = LossConfig(uniqueness=0.5, earlier=earlier)
     whole = network.collate(items)
     known = count_known(whole.gold)
     shares = [network.collate(items[:3]), network.collate(items[3:])]
@@ -177,3 +185,6 @@ def test_noise_is_added_where_asked_for(network, batch):
     assert noisy.roles.item() != pytest.approx(plain.roles.item(), abs=1e-3)
     assert noisy.senses.item() != pytest.approx(plain.senses.item(), abs=1e-3)
     assert noisy.predicates.item() == plain.predicates.item()
+    every = compute_loss(output, batch, LossConfig(gumbel=True, earlier=1.0))
+    plain = compute_loss(output, batch, LossConfig(earlier=1.0))
+    assert every.roles.item() != pytest.approx(plain.roles.item(), abs=1e-3)

@@ -96,6 +96,21 @@ def test_runs_that_cannot_be_compared(other, message):
         group_runs([run(), run(**given)])
 
 
+def test_earlier_iterations_tell_runs_apart_only_where_there_are_some():
+    every, last = {"loss.earlier": 0.5}, {"loss.earlier": 0.0}
+    [corpus] = group_runs([run(recipe=every), run(variant="capsule", recipe=last)])
+    assert len(corpus.runs) == 2
+    # A run of an older capsrl does not name the key.
+    for old in ({}, last):
+        with pytest.raises(DataError, match=r"got loss.earlier 0.5 and 0.0"):
+            group_runs(
+                [
+                    run(variant="capsule", recipe=every),
+                    run(variant="capsule", seed=2, recipe=old),
+                ]
+            )
+
+
 def test_a_run_that_is_there_twice():
     with pytest.raises(
         DataError, match=r"one run of capsule with 2 iterations, uniqueness 0.1 and seed 1, got 2"

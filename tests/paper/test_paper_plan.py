@@ -143,6 +143,13 @@ def test_iterations_matter_only_where_there_is_routing(tmp_path, change):
     assert routed != other
 
 
+def test_with_one_iteration_there_is_no_earlier_one(tmp_path):
+    def one(*changes):
+        return names(tmp_path, "model.capsules.iterations = 1", *changes)
+
+    assert one() == one("loss.earlier = 0.5")
+
+
 @pytest.mark.parametrize("file", ["train", "dev", "ood"])
 def test_another_content_of_a_file_is_another_run(tmp_path, file):
     tables = corpus() + 'ood = "corpus/ood.conll09"\n' + EXPERIMENT

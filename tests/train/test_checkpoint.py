@@ -12,6 +12,7 @@ from capsrl.config import (
     CapsulesConfig,
     DataConfig,
     EmbeddingsConfig,
+    LossConfig,
     ModelConfig,
     Recipe,
     TrainConfig,
@@ -127,6 +128,16 @@ def test_a_run_without_routing_may_go_on_with_any_number_of_iterations(tmp_path)
     for variant in ("capsule", "capsule+global"):
         with pytest.raises(ConfigError, match=r"got another model.capsules.iterations \(2 there"):
             check_same(tmp_path, identity(variant, 2), identity(variant, 3))
+
+
+def test_a_run_begun_before_a_key_was_thought_of_had_its_default(tmp_path):
+    recipe = make_recipe(tmp_path)
+    now = identify(recipe)
+    then = {key: value for key, value in now.items() if key != "loss.earlier"}
+    check_same(tmp_path, then, now)
+    changed = identify(dataclasses.replace(recipe, loss=LossConfig(earlier=0.5)))
+    with pytest.raises(ConfigError, match=r"got another loss.earlier \(0.0 there, 0.5 here\)"):
+        check_same(tmp_path, then, changed)
 
 
 def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):
