@@ -58,7 +58,15 @@ def test_everything_is_in_its_place(trained):
     assert names >= {"checkpoint.safetensors", "curve.png", "log.jsonl", "model", "tensorboard"}
     model = {path.name for path in (trained / "model").iterdir()}
     assert model >= {"README.md", "config.json", "vocab.json"}
-    assert "| dev (chosen on) | 100.00 |" in (trained / "model" / "README.md").read_text()
+    card = (trained / "model" / "README.md").read_text()
+    assert "| dev (chosen on) | 100.00 |" in card
+    report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--iterations", 1, "--json"))
+    after_one = (
+        f"{report['official']['labeled_f1']:.2f} | {report['exact_match']['propositions']:.2f} |"
+    )
+    assert f"| {after_one}" in next(
+        line for line in card.splitlines() if line.startswith("| dev, after 1 of 2 iterations")
+    )
     steps = [r for r in read_log(trained / "log.jsonl") if r["kind"] == "step"]
     assert all(record["step"] == 50 * (i + 1) for i, record in enumerate(steps))
     assert steps[0]["words_per_second"] > 0 and steps[0]["rate"] > steps[-1]["rate"] > 0

@@ -3,7 +3,7 @@
 import dataclasses
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,33 @@ from capsrl.score import Scores
 
 
 def write_card(
-    folder: Path, recipe: Recipe, *, dev: Scores, tests: Mapping[str, Scores], n_sentences: int
+    folder: Path,
+    recipe: Recipe,
+    *,
+    dev: Scores,
+    tests: Mapping[str, Scores],
+    n_sentences: int,
+    earlier: Sequence[Scores] = (),
 ) -> None:
-    """Write README.md into a model folder."""
+    """Write README.md into a model folder; as `make_card`."""
     with open_writer(folder / "README.md") as file:
-        file.write(make_card(recipe, dev=dev, tests=tests, n_sentences=n_sentences))
+        file.write(
+            make_card(recipe, dev=dev, earlier=earlier, tests=tests, n_sentences=n_sentences)
+        )
 
 
-def make_card(recipe: Recipe, *, dev: Scores, tests: Mapping[str, Scores], n_sentences: int) -> str:
-    """The card as Markdown, opened by the YAML block that model hubs read."""
+def make_card(
+    recipe: Recipe,
+    *,
+    dev: Scores,
+    tests: Mapping[str, Scores],
+    n_sentences: int,
+    earlier: Sequence[Scores] = (),
+) -> str:
+    """The card as Markdown, opened by the YAML block that model hubs read.
+
+    earlier  scores on dev after 1, 2, ... iterations, fewer than the model was trained with
+    """
     data = recipe.data
     name = data.name or os.path.basename(data.train)
     parts = [
@@ -43,7 +61,7 @@ def make_card(recipe: Recipe, *, dev: Scores, tests: Mapping[str, Scores], n_sen
         "## Scores\n",
         "Predicates given; official CoNLL-2009 counts, senses and arguments pooled; EM is the "
         "share of propositions that are right in sense and every argument.\n",
-        _score_table(dev, tests),
+        _score_table(dev, earlier, tests),
         "## Recipe\n",
         f"capsrl {__version__}, seed {recipe.train.seed}; keys that differ from the defaults:\n",
         "```toml\n" + "".join(f"{line}\n" for line in _changes(recipe)) + "```\n",
@@ -63,9 +81,13 @@ def _front_matter(recipe: Recipe) -> str:
     return "\n".join([*lines, "library_name: capsrl", "tags: [semantic-role-labeling]", "---\n"])
 
 
-def _score_table(dev: Scores, tests: Mapping[str, Scores]) -> str:
+def _score_table(dev: Scores, earlier: Sequence[Scores], tests: Mapping[str, Scores]) -> str:
     rows = ["| file | precision | recall | F1 | EM | propositions |", "|---|--:|--:|--:|--:|--:|"]
-    for name, scores in [("dev (chosen on)", dev), *tests.items()]:
+    named = [
+        (f"dev, after {n} of {len(earlier) + 1} iterations", scores)
+        for n, scores in enumerate(earlier, start=1)
+    ]
+    for name, scores in [*named, ("dev (chosen on)", dev), *tests.items()]:
         counts = scores.official
         figures = (
             scores.labeled_precision,

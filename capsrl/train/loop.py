@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.config import Recipe
+from capsrl.config import ROUTED, Recipe
 from capsrl.data.batches import Batch, bucket
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import read_frames
@@ -231,13 +231,20 @@ class Training:
             return Result(model, state.best_epoch, state.seconds)
         labeler = Labeler.load(model, device=str(self._processes.device))
         dev = self._score(labeler, self._dev)
+        # F1 as trained says nothing of what is believed on the way, which can be nonsense.
+        capsules = self.recipe.model.capsules
+        before = range(1, capsules.iterations if capsules.variant in ROUTED else 1)
+        earlier = [self._score(labeler, self._dev, iterations=n) for n in before]
         files = self.recipe.data.test
         tests = {name: self._score(labeler, _read(path)) for name, path in files.items()}
         record: Record = {"kind": "end", "step": state.step, "best_epoch": state.best_epoch}
         for name, scores in [("dev", dev), *((f"test_{name}", tests[name]) for name in tests)]:
             record |= {f"{name}_f1": scores.labeled_f1, f"{name}_em": scores.exact_match}
         self._write(record | {"seconds": state.seconds})
-        write_card(model, self.recipe, dev=dev, tests=tests, n_sentences=len(self._train))
+        n_sentences = len(self._train)
+        write_card(
+            model, self.recipe, dev=dev, earlier=earlier, tests=tests, n_sentences=n_sentences
+        )
         with contextlib.suppress(ConfigError):  # no matplotlib, no picture: the log has it all
             plot_curve(read_log(self.folder / "log.jsonl")).savefig(self.folder / "curve.png")
         return Result(model, state.best_epoch, state.seconds, dev, tests)
@@ -319,9 +326,12 @@ class Training:
             self._log.write(record)
             self._report(record)
 
-    def _score(self, labeler: Labeler, sentences: list[Sentence]) -> Scores:
+    def _score(
+        self, labeler: Labeler, sentences: list[Sentence], *, iterations: int | None = None
+    ) -> Scores:
         """Score through the road users take, so that what is reported is what they get."""
-        return score(sentences, self._unless_stopping(labeler.label_sentences(sentences)))
+        labelled = labeler.label_sentences(sentences, iterations=iterations)
+        return score(sentences, self._unless_stopping(labelled))
 
     def _unless_stopping(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:
