@@ -137,8 +137,8 @@ class TrainConfig:
     checkpoint_every  steps between resumable checkpoints, besides one after every epoch; 0: none at
                       all, for runs that are shorter than it takes to write a large model often
     bf16           mixed precision on a GPU
-    keep_states    let a frozen transformer encode the training and dev sentences once and keep its
-                   states in memory (words x layers x width x 2 bytes), not again in every epoch
+    keep_states    let ELMo or a frozen transformer read the training and dev sentences once, not in
+                   every epoch, and keep its states in memory (words x layers x width x 2 bytes)
     """
 
     seed: int = 1

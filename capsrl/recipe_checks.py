@@ -194,14 +194,13 @@ def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:
         if embeddings.get(name) and not embeddings.get("transformer"):
             key = f"model.embeddings.{name}"
             problems[key] = f"{key}: expected model.embeddings.transformer beside it, got none"
-    frozen = embeddings.get("transformer") and not embeddings.get("fine_tune")
-    if values.get("train", {}).get("keep_states") and (
-        not frozen or embeddings.get("mark_predicate")
-    ):
+    changing = embeddings.get("fine_tune") or embeddings.get("mark_predicate")
+    stays = embeddings.get("elmo") or (embeddings.get("transformer") and not changing)
+    if values.get("train", {}).get("keep_states") and not stays:
         key = "train.keep_states"
         problems[key] = (
-            f"{key}: expected a transformer that is neither fine-tuned nor shown the predicate, "
-            "whose states stay the same, got none"
+            f"{key}: expected ELMo, or a transformer that is neither fine-tuned nor shown the "
+            "predicate, whose states stay the same, got none"
         )
     l2 = values.get("loss", {}).get("l2", LossConfig().l2)
     decay = values.get("train", {}).get("weight_decay", 0.0)

@@ -174,11 +174,12 @@ def test_choices_that_mean_nothing_together(tmp_path):
 def test_only_states_that_stay_the_same_can_be_kept(tmp_path, others):
     path = write(tmp_path)
     assert problems(path, "train.keep_states=true", *others) == [
-        "--set: train.keep_states: expected a transformer that is neither fine-tuned nor shown the "
-        "predicate, whose states stay the same, got none"
+        "--set: train.keep_states: expected ELMo, or a transformer that is neither fine-tuned nor "
+        "shown the predicate, whose states stay the same, got none"
     ]
-    frozen = read_recipe(path, ["train.keep_states=true", "model.embeddings.transformer=x"])
-    assert frozen.train.keep_states
+    for source in ("transformer=x", "elmo=x"):
+        frozen = read_recipe(path, ["train.keep_states=true", f"model.embeddings.{source}"])
+        assert frozen.train.keep_states
 
 
 def test_the_weights_are_pulled_at_in_one_way_only(tmp_path):

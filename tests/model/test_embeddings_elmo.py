@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
+from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.elmo import FILLER, WORD_END, WORD_START, Elmo
 from capsrl.sentence import Sentence
 
@@ -179,7 +180,39 @@ def test_every_distinct_word_is_spelt_once(folder):
     spelt = inputs["spellings"][:, :4].tolist()
     assert spelt[0] == [WORD_START, 257, WORD_END, FILLER]
     assert spelt[2] == [WORD_START, ord("a") + 1, WORD_END, FILLER]
-    assert module.index(sentence("incomprehensible")) == [b"incomprehe"]  # 12 - 2 bytes
+    assert module.index(sentence("incomprehensible")).words == (b"incomprehe",)  # 12 - 2 bytes
+
+
+def test_kept_states_are_those_of_the_language_models(folder):
+    module = Elmo.from_folder(folder)
+    with torch.no_grad():
+        module.mix.weights.copy_(torch.arange(len(module.mix.weights), dtype=torch.float))
+    before = run(module, *TEXTS)
+    module.keep([sentence(text) for text in TEXTS[:2]])
+    assert "rows" in module.collate([module.index(sentence(text)) for text in TEXTS])
+    assert_close(run(module, *TEXTS), before, atol=0, rtol=0)  # one of them is not kept
+    module.keep([sentence(text) for text in TEXTS])  # what was kept stays where it was
+    inputs = module.collate([module.index(sentence(text)) for text in TEXTS])
+    assert inputs.keys() == {"kept", "lengths"}
+    after = module(inputs)
+    assert_close(after, before, atol=2e-3, rtol=1e-3)  # half precision; padding is zeros in both
+    assert bool((after[0, 1:] == 0).all())
+    expected = gradient_of_mix(module, before)
+    assert expected.abs().max() > 0.01
+    assert_close(gradient_of_mix(module, after), expected, atol=1e-2, rtol=1e-2)
+
+
+def test_language_models_that_learn_cannot_be_kept(folder):
+    module = Elmo.from_folder(folder, fine_tune=True)
+    with pytest.raises(AssertionError, match="say something else in every epoch"):
+        module.keep([sentence("a")])
+    WordVectors({"elmo": module}).keep([sentence("a")])
+    assert module.index(sentence("a")).kept is None
+
+
+def gradient_of_mix(module, vectors):
+    [gradient] = torch.autograd.grad(vectors.square().sum(), [module.mix.weights])
+    return gradient
 
 
 def test_half_precision_on_demand(folder):
@@ -230,7 +263,7 @@ def test_word_vectors_equal_those_published(shared):
     words = (folder / "vocab_test.txt").read_text(encoding="utf-8").splitlines()
     with h5py.File(folder / "elmo_token_embeddings.hdf5") as file:
         expected = torch.from_numpy(file["embedding"][...])
-    inputs = module.collate([[word.encode()] for word in words])
+    inputs = module.collate([module.index(Sentence(words=(word,))) for word in words])
     rows = inputs["rows"][:, 1].tolist()
     for row, name in enumerate(["<S>", "</S>"]):  # sentence ends, in that list; words in ours
         rows[words.index(name)] = row

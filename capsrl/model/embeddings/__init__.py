@@ -16,6 +16,7 @@ from typing import Any, Protocol, runtime_checkable
 import torch
 from torch import Tensor, nn
 
+from capsrl.model.embeddings.elmo import Elmo
 from capsrl.model.embeddings.transformer import Transformer
 from capsrl.sentence import Sentence
 
@@ -70,9 +71,9 @@ class WordVectors(nn.Module):
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
 
     def keep(self, sentences: Iterable[Sentence]) -> None:
-        """Let a frozen transformer encode these sentences once and for all."""
+        """Let frozen encoders read these sentences once and for all."""
         for source in self._sources().values():
-            if isinstance(source, Transformer) and not source.fine_tune:
+            if isinstance(source, Transformer | Elmo) and not source.fine_tune:
                 source.keep(sentences)
 
     def save_files(self, folder: Path) -> None:

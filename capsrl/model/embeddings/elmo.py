@@ -5,7 +5,8 @@ batch to batch; here every sentence starts from zeros, so its vectors depend on 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,25 @@ from torch import Tensor, nn
 
 from capsrl.data.elmo import Arrays, cell_name, read_elmo, read_options
 from capsrl.errors import DataError, ModelError
+from capsrl.model.embeddings.kept import KeptStates, collate_kept
 from capsrl.model.embeddings.mix import LayerMix
 from capsrl.sentence import Sentence
 
 # A word is spelt in the bytes of its UTF-8 form, plus one, and these:
 SENTENCE_START, SENTENCE_END, WORD_START, WORD_END, FILLER = 257, 258, 259, 260, 261
 N_CHARACTERS = 262  # 0 is none of them; the weights file has no row for it
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One sentence as ELMo reads it.
+
+    words  in bytes, cut to what the model reads
+    kept   the place of the first word among the states that were kept, see `Elmo.keep`
+    """
+
+    words: tuple[bytes, ...]
+    kept: int | None = None
 
 
 class Elmo(nn.Module):
@@ -38,6 +52,7 @@ class Elmo(nn.Module):
     def __init__(self, *, options: Mapping[str, Any], fine_tune: bool = False) -> None:
         super().__init__()
         self.options = dict(options)
+        self.fine_tune = fine_tune
         lstm = options["lstm"]
         self.width = 2 * lstm["projection_dim"]
         self.words = WordEncoder(options["char_cnn"], width=lstm["projection_dim"])
@@ -53,6 +68,7 @@ class Elmo(nn.Module):
         self.skip = bool(lstm.get("use_skip_connections"))
         self.requires_grad_(fine_tune)
         self.mix = LayerMix(lstm["n_layers"] + 1)
+        self._kept = KeptStates()
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, fine_tune: bool = False) -> "Elmo":
@@ -70,24 +86,32 @@ class Elmo(nn.Module):
         except DataError as error:
             raise ModelError(str(error)) from None
 
-    def index(self, sentence: Sentence) -> list[bytes]:
-        """The words as bytes, cut to what the model reads."""
-        longest = self.words.n_positions - 2
-        return [word.encode("utf-8", "ignore")[:longest] for word in sentence.words]
+    def index(self, sentence: Sentence) -> Spelling:
+        """The words of a sentence as bytes."""
+        return replace(self._spell(sentence), kept=self._kept.place(sentence.words))
 
-    def collate(self, items: Sequence[list[bytes]]) -> dict[str, Tensor]:
+    def _spell(self, sentence: Sentence) -> Spelling:
+        longest = self.words.n_positions - 2
+        return Spelling(tuple(word.encode("utf-8", "ignore")[:longest] for word in sentence.words))
+
+    def collate(self, items: Sequence[Spelling]) -> dict[str, Tensor]:
         """Spell every distinct word of the batch once.
 
         -> spellings  U 50   character ids of the distinct words, the sentence ends first
         -> rows       B T+2  row of `spellings` of each word, start and end of sentence included
         -> lengths    B      words of each sentence
+        -> kept       B T    instead of the first two, where the states of all sentences are kept
         """
-        lengths = [len(item) for item in items]
+        lengths = [len(item.words) for item in items]
+        n_words = torch.tensor(lengths, dtype=torch.long)
+        kept = [item.kept for item in items if item.kept is not None]
+        if items and len(kept) == len(items):
+            return {"kept": collate_kept(kept, lengths), "lengths": n_words}
         rows = torch.zeros(len(items), max(lengths, default=0) + 2, dtype=torch.long)
         known: dict[bytes, int] = {}
         for number, item in enumerate(items):
-            ids = [known.setdefault(word, len(known) + 2) for word in item]
-            rows[number, 1 : len(item) + 2] = torch.tensor([*ids, 1])
+            ids = [known.setdefault(word, len(known) + 2) for word in item.words]
+            rows[number, 1 : len(ids) + 2] = torch.tensor([*ids, 1])
         ends = [[SENTENCE_START], [SENTENCE_END]]
         spellings = np.full((len(known) + 2, self.words.n_positions), FILLER, dtype=np.int64)
         for row, letters in enumerate([*ends, *([byte + 1 for byte in word] for word in known)]):
@@ -95,14 +119,39 @@ class Elmo(nn.Module):
         return {
             "spellings": torch.from_numpy(spellings),
             "rows": rows,
-            "lengths": torch.tensor(lengths, dtype=torch.long),
+            "lengths": n_words,
         }
+
+    def keep(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
+        """Read sentences now and keep the states of their words, instead of again in every epoch.
+
+        For frozen language models; from then on these sentences are not read any more, wherever
+        they come from.
+        """
+        assert not self.fine_tune, "fine-tuned language models say something else in every epoch"
+        device = self.mix.gamma.device
+
+        def encode(items: list[Spelling]) -> Tensor:
+            inputs = {name: tensor.to(device) for name, tensor in self.collate(items).items()}
+            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
+                return torch.stack(self._layers(inputs), 2)
+
+        items = {sentence.words: self._spell(sentence) for sentence in sentences}
+        self._kept.add(items, encode, size=lambda item: len(item.words), at_once=batch_words)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Mix the layers at the words; padding is zeros.
 
         -> B T E
         """
+        lengths = inputs["lengths"]
+        layers = self._kept.layers(inputs["kept"]) if "kept" in inputs else self._layers(inputs)
+        mixed: Tensor = self.mix(layers)  # B T E
+        mask = torch.arange(mixed.shape[1], device=mixed.device) < lengths.unsqueeze(1)  # B T
+        return mixed * mask.unsqueeze(-1)
+
+    def _layers(self, inputs: dict[str, Tensor]) -> list[Tensor]:
+        """The states of the words in every layer, B T E each, the words themselves first."""
         rows, lengths = inputs["rows"], inputs["lengths"]
         words = F.embedding(rows, self.words(inputs["spellings"]))  # B T+2 E/2
         positions = torch.arange(rows.shape[1], device=rows.device)
@@ -112,9 +161,7 @@ class Elmo(nn.Module):
         backwards = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
         states = self._read(torch.stack([words, _turn(words, backwards)]))
         layers = [torch.cat([ahead, _turn(back, backwards)], -1) for ahead, back in states]
-        mixed: Tensor = self.mix(layers)  # B T+2 E
-        mask = positions[:-2] < lengths.unsqueeze(1)  # B T
-        return mixed[:, 1:-1] * mask.unsqueeze(-1)  # B T E
+        return [layer[:, 1:-1] for layer in layers]  # without start and end of sentence
 
     def save_files(self, folder: Path) -> None:
         """Write what a model folder needs besides the weights: options.json."""

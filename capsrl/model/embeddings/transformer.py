@@ -20,6 +20,7 @@ from torch.nn import functional
 
 from capsrl.data.spaces import spaces_before
 from capsrl.model.embeddings.bert import Bert
+from capsrl.model.embeddings.kept import KeptStates, collate_kept
 from capsrl.model.embeddings.mix import LayerMix
 from capsrl.model.embeddings.pretrained import (
     common_names,
@@ -88,13 +89,12 @@ class Transformer(nn.Module):
             self.opening = [config["bos_token_id"]]
         self.unknown = unknown_piece(self.tokenizer)
         self.max_pieces = max_pieces(config) - len(self.opening) - len(self.closing)
-        self._kept = torch.empty(0, 1, 1)  # n L E
-        self._places: dict[tuple[str, ...], int] = {}  # in it, by sentence
+        self._kept = KeptStates()
 
     def index(self, sentence: Sentence) -> Pieces:
         """The pieces of a sentence; a word the tokeniser drops altogether is one unknown piece."""
         pieces = self._spell(sentence)
-        place = self._places.get(sentence.words) if self._places else None
+        place = self._kept.place(sentence.words)
         return pieces if place is None else replace(pieces, kept=place)
 
     def _spell(self, sentence: Sentence) -> Pieces:
@@ -131,7 +131,7 @@ class Transformer(nn.Module):
         """
         kept = [item.kept for item in items if item.kept is not None]
         if items and len(kept) == len(items) and all(word is None for word in marked or ()):
-            return _collate_kept(kept, [len(item.firsts) for item in items])
+            return {"kept": collate_kept(kept, [len(item.firsts) for item in items])}
         windows: list[NDArray[np.int64]] = []
         types: list[NDArray[np.int64]] = []
         places: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []  # window, piece of each word
@@ -175,36 +175,22 @@ class Transformer(nn.Module):
         arrays = {"pieces": pieces, "types": type_ids, "mask": mask, "words": words}
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
-    @torch.no_grad()
     def keep(self, sentences: Iterable[Sentence], *, batch_pieces: int = 8000) -> None:
         """Encode sentences now and keep the states of their words, instead of again in every epoch.
 
-        For a frozen encoder. Takes words x layers x width x 2 bytes where the encoder is; from then
-        on these sentences are not encoded any more, wherever they come from.
+        For a frozen encoder; from then on these sentences are not encoded any more, wherever they
+        come from.
         """
         assert self.mix is not None, "a fine-tuned encoder says something else in every epoch"
-        known = self._places
-        new = {s.words: self._spell(s) for s in sentences if s.words and s.words not in known}
-        waiting = sorted(new.items(), key=lambda item: -len(item[1].ids))
         device = next(self.encoder.parameters()).device
-        place = len(self._kept)
-        n_words = place + sum(len(words) for words in new)
-        kept = torch.empty(
-            n_words, len(self.mix.weights), self.width, dtype=torch.half, device=device
-        )
-        kept[:place] = self._kept
-        while waiting:
-            size = max(1, batch_pieces // len(waiting[0][1].ids))
-            batch, waiting = waiting[:size], waiting[size:]
-            inputs = self.collate([pieces for _, pieces in batch])
+
+        def encode(items: list[Pieces]) -> Tensor:
+            inputs = {name: tensor.to(device) for name, tensor in self.collate(items).items()}
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-                layers = self._layers({name: tensor.to(device) for name, tensor in inputs.items()})
-            states = torch.stack(layers, 2)  # B T L E
-            for row, (words, _) in enumerate(batch):
-                kept[place : place + len(words)] = states[row, : len(words)]
-                self._places[words] = place
-                place += len(words)
-        self._kept = kept
+                return torch.stack(self._layers(inputs), 2)
+
+        items = {sentence.words: self._spell(sentence) for sentence in sentences}
+        self._kept.add(items, encode, size=lambda item: len(item.ids), at_once=batch_pieces)
 
     def forward(self, inputs: dict[str, Tensor]) -> Tensor:
         """Vectors of the words.
@@ -212,7 +198,7 @@ class Transformer(nn.Module):
         ->  B T E
         """
         if "kept" in inputs:
-            layers = list(self._kept[inputs["kept"]].float().unbind(2))
+            layers = self._kept.layers(inputs["kept"])
         else:
             layers = self._layers(inputs)
         return layers[-1] if self.mix is None else self.mix(layers)
@@ -265,13 +251,6 @@ class Transformer(nn.Module):
         if not self.fine_tune:
             self.encoder.eval()
         return self
-
-
-def _collate_kept(places: Sequence[int], n_words: Sequence[int]) -> dict[str, Tensor]:
-    words = np.zeros((len(places), max(n_words)), dtype=np.int64)
-    for row, (place, length) in enumerate(zip(places, n_words, strict=True)):
-        words[row, :length] = np.arange(place, place + length)
-    return {"kept": torch.from_numpy(words)}
 
 
 def windows_of(n_pieces: int, size: int) -> tuple[NDArray[np.int64], int]:
