@@ -12,8 +12,10 @@ from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.log import read_log
 from capsrl.train.loop import run
+from conll2009_standins import write_elmo
 from tiny_networks import write_encoder
 
+SOURCES = {"transformer": write_encoder, "elmo": write_elmo}
 UNSEEN = TINY.parent / "tiny" / "dev.conll09"
 FRAMES = """<frameset><predicate lemma="twirl"><roleset id="twirl.01"><roles>
 <role n="0" descr="dancer"/></roles></roleset></predicate></frameset>"""
@@ -76,12 +78,13 @@ def test_frame_files_reach_the_model(tmp_path):
     assert [inventory.senses[i] for i in inventory.candidates_of("twirl")] == ["twirl.01"]
 
 
-def test_states_that_are_kept_teach_the_same(tmp_path):
+@pytest.mark.parametrize("source", SOURCES)
+def test_states_that_are_kept_teach_the_same(tmp_path, source):
     """Half precision apart; what is asked once, at the start, need not be asked again."""
-    write_encoder(tmp_path / "encoder")
+    SOURCES[source](tmp_path / "encoder")
     settings = [
         *SETTINGS,
-        f"model.embeddings.transformer={tmp_path / 'encoder'}",
+        f"model.embeddings.{source}={tmp_path / 'encoder'}",
         "model.embeddings.learned=0",
         "model.embeddings.characters=0",
         "train.epochs=4",
