@@ -30,7 +30,8 @@ PATHS = (
     "model.embeddings.fasttext",
 )
 # Keys that change nothing of what is learned, or next to nothing (kept states are rounded to half
-# precision): a run may go on with others, and is the same run with others.
+# precision, on a GPU those of a transformer to bfloat16): a run may go on with others, and is the
+# same run with others.
 NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
 DEFAULTS = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
 

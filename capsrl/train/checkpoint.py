@@ -24,7 +24,7 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import PATHS, what_matters
+from capsrl.recipe import DEFAULTS, PATHS, what_matters
 from capsrl.recipe_checks import flatten
 
 FORMAT = 1
@@ -115,10 +115,11 @@ def identify(recipe: Recipe) -> dict[str, Any]:
 
 def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """Raise ConfigError naming every key that matters in which a checkpoint and a recipe differ."""
-    saved, now = what_matters(saved), what_matters(now)
+    keys = what_matters(saved).keys() | what_matters(now).keys()
+    saved, now = {**DEFAULTS, **saved}, {**DEFAULTS, **now}
     differences = [
         f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
-        for key in sorted(saved.keys() | now.keys())
+        for key in sorted(keys)
         if saved.get(key) != now.get(key)
     ]
     if differences:

@@ -121,8 +121,9 @@ class Training:
             _check_gold(path)
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
-        if recipe.train.keep_states:
-            self._learner.network.vectors.keep([*self._train, *self._dev])
+        if recipe.train.keep_states and not (saved is not None and saved.state.finished):
+            marked = recipe.model.embeddings.mark_predicate
+            self._learner.network.vectors.keep([*self._train, *self._dev], marked=marked)
         self._indexed = [self._learner.network.index(sentence) for sentence in self._train]
         self._lengths = [item.length for item in self._indexed]
         if saved is not None:

@@ -191,7 +191,9 @@ def test_kept_states_are_those_of_the_language_models(folder):
     module.keep([sentence(text) for text in TEXTS[:2]])
     assert "rows" in module.collate([module.index(sentence(text)) for text in TEXTS])
     assert_close(run(module, *TEXTS), before, atol=0, rtol=0)  # one of them is not kept
-    module.keep([sentence(text) for text in TEXTS])  # what was kept stays where it was
+    # What was kept stays where it was; the others come in two batches.
+    module.keep([sentence(text) for text in [*TEXTS, TEXTS[2]]], batch_words=4)
+    assert len(module._kept._states) == sum(len(text.split()) for text in TEXTS)
     inputs = module.collate([module.index(sentence(text)) for text in TEXTS])
     assert inputs.keys() == {"kept", "lengths"}
     after = module(inputs)

@@ -220,12 +220,21 @@ def test_kept_states_are_those_of_the_encoder(bert):
     source.keep(some)
     assert source.collate([source.index(s) for s in some]).keys() == {"kept"}
     assert "pieces" in source.collate([source.index(s) for s in others])  # one is not kept
-    source.keep(others)  # what was kept stays where it was
+    source.keep([*others, *some], batch_pieces=1)  # what was kept stays where it was
+    assert len(source._kept._states) == 3 + 1 + 2
     assert source.collate([source.index(s) for s in others]).keys() == {"kept"}
     after = [vectors(source, *some), vectors(source, *others), vectors(source, *some, *others)]
     for old, new, lengths in zip(before, after, [(3, 1), (2, 1), (3, 1, 2, 1)], strict=True):
         for row, length in enumerate(lengths):  # half precision
             assert_close(new[row, :length], old[row, :length], atol=2e-3, rtol=1e-3)
+
+
+def test_words_in_a_list_are_words(bert):
+    source = Transformer(bert[0], fine_tune=False)
+    listed = Sentence(words=["ab", "c"])
+    assert source.index(listed).kept is None
+    source.keep([sentence("ab c")])
+    assert source.index(listed).kept == 0
 
 
 def test_kept_states_are_not_used_for_a_marked_predicate(bert):

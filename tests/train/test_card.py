@@ -1,11 +1,13 @@
 """The model card says what the recipe and the scores say."""
 
-from tiny_runs import TINY
+import pytest
+from tiny_runs import SETTINGS, TINY
 
 from capsrl.data.formats import read_sentences
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.card import make_card
+from capsrl.train.loop import run
 
 
 def test_the_card_holds_data_licence_scores_recipe_and_limits():
@@ -27,6 +29,14 @@ def test_the_card_holds_data_licence_scores_recipe_and_limits():
     assert "train.clip" not in card  # a default
     assert str(TINY.parent) not in card  # no paths of the machine it was trained on
     assert "Needs parts of speech" in card
+
+
+@pytest.mark.parametrize(("variant", "rows"), [("capsule", 1), ("word", 0)])
+def test_only_what_iterates_has_scores_after_fewer_iterations(tmp_path, variant, rows):
+    settings = ["train.epochs=1", f"model.capsules.variant={variant}"]
+    result = run(read_recipe(TINY, [*SETTINGS, *settings]), tmp_path / "run", device="cpu")
+    card = (result.model / "README.md").read_text()
+    assert card.count("| dev, after 1 of 2 iterations |") == card.count("| dev, after") == rows
 
 
 def test_what_the_recipe_does_not_say_the_card_does_not_invent():

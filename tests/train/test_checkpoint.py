@@ -136,8 +136,19 @@ def test_a_run_begun_before_a_key_was_thought_of_had_its_default(tmp_path):
     then = {key: value for key, value in now.items() if key != "loss.earlier"}
     check_same(tmp_path, then, now)
     changed = identify(dataclasses.replace(recipe, loss=LossConfig(earlier=0.5)))
-    with pytest.raises(ConfigError, match=r"got another loss.earlier \(0.0 there, 0.5 here\)"):
+    with pytest.raises(ConfigError, match=r"got another loss.earlier \(0.0 there, 0.5 here\);"):
         check_same(tmp_path, then, changed)
+
+
+def test_only_what_differs_is_named(tmp_path):
+    recipe = make_recipe(tmp_path)
+    first, second = (
+        identify(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
+        for capsules in (CapsulesConfig(variant="baseline"), CapsulesConfig(variant="capsule"))
+    )
+    variants = r'got another model.capsules.variant \("baseline" there, "capsule" here\);'
+    with pytest.raises(ConfigError, match=variants):
+        check_same(tmp_path, first, second)
 
 
 def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):

@@ -70,10 +70,14 @@ class WordVectors(nn.Module):
         vectors = [source(inputs[name]) for name, source in self._sources().items()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
 
-    def keep(self, sentences: Iterable[Sentence]) -> None:
-        """Let frozen encoders read these sentences once and for all."""
+    def keep(self, sentences: Iterable[Sentence], *, marked: bool = False) -> None:
+        """Let frozen encoders read these sentences once and for all.
+
+        marked  a transformer will be shown the predicates, and say something else of each
+        """
         for source in self._sources().values():
-            if isinstance(source, Transformer | Elmo) and not source.fine_tune:
+            changes = marked and isinstance(source, Transformer)
+            if isinstance(source, Transformer | Elmo) and not source.fine_tune and not changes:
                 source.keep(sentences)
 
     def save_files(self, folder: Path) -> None:

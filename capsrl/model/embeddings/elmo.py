@@ -133,8 +133,7 @@ class Elmo(nn.Module):
 
         def encode(items: list[Spelling]) -> Tensor:
             inputs = {name: tensor.to(device) for name, tensor in self.collate(items).items()}
-            with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
-                return torch.stack(self._layers(inputs), 2)
+            return torch.stack(self._layers(inputs), 2)
 
         items = {sentence.words: self._spell(sentence) for sentence in sentences}
         self._kept.add(items, encode, size=lambda item: len(item.words), at_once=batch_words)

@@ -20,9 +20,9 @@ class KeptStates:
         self._states = torch.empty(0, 1, 1)
         self._places: dict[tuple[str, ...], int] = {}  # of its first word, by sentence
 
-    def place(self, words: tuple[str, ...]) -> int | None:
+    def place(self, words: Sequence[str]) -> int | None:
         """Where the states of a sentence begin, if they are kept."""
-        return self._places.get(words)
+        return self._places.get(tuple(words)) if self._places else None
 
     @torch.no_grad()
     def add(
