@@ -229,6 +229,9 @@ class Training:
         """Score the kept model on the test files and write its card."""
         model, state = self.folder / "model", self.state
         if not self._processes.is_main:
+            # A process that leaves while others are connected is at times aborted by gloo, and
+            # then the launcher ends the main one too.
+            self._processes.wait()
             return Result(model, state.best_epoch, state.seconds)
         labeler = Labeler.load(model, device=str(self._processes.device))
         dev = self._score(labeler, self._dev)
@@ -248,6 +251,7 @@ class Training:
         )
         with contextlib.suppress(ConfigError):  # no matplotlib, no picture: the log has it all
             plot_curve(read_log(self.folder / "log.jsonl")).savefig(self.folder / "curve.png")
+        self._processes.wait()
         return Result(model, state.best_epoch, state.seconds, dev, tests)
 
     def save(self) -> None:

@@ -72,6 +72,11 @@ class Processes:
         self.add_up(votes)
         return bool(votes)
 
+    def wait(self) -> None:
+        """Until all processes have come here."""
+        if self._accelerator is not None:
+            self._accelerator.wait_for_everyone()
+
     def close(self) -> None:
         """Part from the others in good order."""
         if self._accelerator is not None:
