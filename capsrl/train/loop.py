@@ -229,7 +229,7 @@ class Training:
         """Score the kept model on the test files and write its card."""
         model, state = self.folder / "model", self.state
         if not self._processes.is_main:
-            # A process that leaves while others are connected is at times aborted by gloo, and
+            # A process that leaves before the others is at times aborted (seen with gloo), and
             # then the launcher ends the main one too.
             self._processes.wait()
             return Result(model, state.best_epoch, state.seconds)
