@@ -4,31 +4,13 @@ import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from capsrl import __version__
 from capsrl.config import Recipe
-from capsrl.data.files import open_writer
 from capsrl.recipe import PATHS
 from capsrl.recipe_checks import flatten
 from capsrl.score import Scores
-
-
-def write_card(
-    folder: Path,
-    recipe: Recipe,
-    *,
-    dev: Scores,
-    tests: Mapping[str, Scores],
-    n_sentences: int,
-    earlier: Sequence[Scores] = (),
-) -> None:
-    """Write README.md into a model folder; as `make_card`."""
-    with open_writer(folder / "README.md") as file:
-        file.write(
-            make_card(recipe, dev=dev, earlier=earlier, tests=tests, n_sentences=n_sentences)
-        )
 
 
 def make_card(

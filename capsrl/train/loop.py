@@ -20,6 +20,7 @@ from torch import Tensor
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.data.batches import Batch, bucket
+from capsrl.data.files import open_writer
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import read_frames
 from capsrl.data.inventory import build_inventory
@@ -29,7 +30,7 @@ from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
-from capsrl.train.card import write_card
+from capsrl.train.card import make_card
 from capsrl.train.checkpoint import (
     State,
     check_same,
@@ -83,7 +84,11 @@ def run(
                 while not training.state.finished:
                     training.learn_epoch()
                     training.end_epoch()
-                return training.finish()
+                result = training.finish()
+                # A process that leaves before the main one is at times aborted (seen with gloo),
+                # and then the launcher ends that one too.
+                processes.wait()
+                return result
             except _Stop:
                 training.save()
                 where = "from there" if recipe.train.checkpoint_every else "from the beginning"
@@ -229,9 +234,6 @@ class Training:
         """Score the kept model on the test files and write its card."""
         model, state = self.folder / "model", self.state
         if not self._processes.is_main:
-            # A process that leaves before the others is at times aborted (seen with gloo), and
-            # then the launcher ends the main one too.
-            self._processes.wait()
             return Result(model, state.best_epoch, state.seconds)
         labeler = Labeler.load(model, device=str(self._processes.device))
         dev = self._score(labeler, self._dev)
@@ -246,12 +248,13 @@ class Training:
             record |= {f"{name}_f1": scores.labeled_f1, f"{name}_em": scores.exact_match}
         self._write(record | {"seconds": state.seconds})
         n_sentences = len(self._train)
-        write_card(
-            model, self.recipe, dev=dev, earlier=earlier, tests=tests, n_sentences=n_sentences
+        card = make_card(
+            self.recipe, dev=dev, earlier=earlier, tests=tests, n_sentences=n_sentences
         )
+        with open_writer(model / "README.md") as file:
+            file.write(card)
         with contextlib.suppress(ConfigError):  # no matplotlib, no picture: the log has it all
             plot_curve(read_log(self.folder / "log.jsonl")).savefig(self.folder / "curve.png")
-        self._processes.wait()
         return Result(model, state.best_epoch, state.seconds, dev, tests)
 
     def save(self) -> None:
