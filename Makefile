@@ -32,6 +32,7 @@ bench: install
 	$(BIN)/python benchmarks/import_time.py
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
+	$(BIN)/python benchmarks/elmo.py
 	$(BIN)/python benchmarks/label.py
 	$(BIN)/python benchmarks/serve.py
 
