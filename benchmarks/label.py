@@ -29,10 +29,10 @@ import numpy as np
 import torch
 
 import capsrl
-from capsrl.data.batches import Indexed, bucket
 from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
 from capsrl.labeler import Labeler
+from capsrl.model.batches import Indexed, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 

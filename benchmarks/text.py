@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 from capsrl.data.conllu import read_conllu
 from capsrl.data.files import read_lines
-from capsrl.data.text import Span, read_text
 from capsrl.errors import DataError
 from capsrl.sentence import Sentence
+from capsrl.text.sentences import Span, read_text
 
 WIDTH = 72
 

@@ -12,16 +12,16 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.data.batches import Indexed, bucket, share_out
-from capsrl.data.inventory import Inventory
-from capsrl.data.lemmas import kind_of
-from capsrl.data.text import read_text
 from capsrl.errors import ConfigError
+from capsrl.model.batches import Indexed, bucket, share_out
 from capsrl.model.decode import decode
 from capsrl.model.folder import load_network, save_network
+from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision
 from capsrl.sentence import Proposition, Sentence
+from capsrl.text.lemmatizer import kind_of
+from capsrl.text.sentences import read_text
 
 CHUNK = 2048  # sentences read ahead, to be batched by length
 PAIRS = 8192  # of a predicate and a word that are looked at together

@@ -158,7 +158,7 @@ class Sentence:
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from capsrl.show.page import html_fragment
+        from capsrl.show.html_page import html_fragment
 
         return html_fragment(self)
 

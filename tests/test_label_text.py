@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 import capsrl
 from capsrl.data.jsonl import sentence_from_dict
-from capsrl.data.text import MAX_WORDS, read_text, split_text
 from capsrl.errors import ConfigError, ModelError
 from capsrl.sentence import Sentence
 from capsrl.show import movements
-from tiny_networks import assert_same_answers, make_labeler
+from capsrl.text.sentences import MAX_WORDS, read_text, split_text
+from tests.helpers.tiny_networks import assert_same_answers, make_labeler
 
 TEXT = "Hiti signed the contract yesterday. His decision to leave was sudden :-) 😀"
 TEXTS = [

@@ -8,11 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from capsrl.data.inventory import build_inventory
 from capsrl.errors import ModelError
 from capsrl.labeler import CHUNK, Labeler
 from capsrl.model.build import make_network
-from tiny_networks import (
+from capsrl.model.inventory import build_inventory
+from tests.helpers.tiny_networks import (
     SENTENCES,
     UNSEEN,
     assert_same_answers,

@@ -66,7 +66,6 @@ def test_commands_without_a_model_are_light(arguments):
         ["predict", "en", "recipes/tiny/dev.conll09"],
         ["evaluate", "en", "recipes/tiny/dev.conll09"],
         ["train", "recipes/tiny.toml", "--out", "never"],
-        ["paper", "plans/tiny.toml", "--out", "never"],
     ],
     ids=lambda arguments: arguments[0],
 )

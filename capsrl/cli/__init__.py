@@ -11,9 +11,7 @@ from capsrl import __version__
 from capsrl.cli.convert import convert_command
 from capsrl.cli.evaluate import evaluate_command
 from capsrl.cli.label import label_command
-from capsrl.cli.paper import paper_command
 from capsrl.cli.predict import predict_command
-from capsrl.cli.report import report_command
 from capsrl.cli.score import score_command
 from capsrl.cli.serve import serve_command
 from capsrl.cli.stats import stats_command
@@ -38,8 +36,6 @@ for name, command, panel in (
     ("score", score_command, "Corpora"),
     ("train", train_command, "Models of your own"),
     ("evaluate", evaluate_command, "Models of your own"),
-    ("paper", paper_command, "Experiments"),
-    ("report", report_command, "Experiments"),
 ):
     app.command(name, rich_help_panel=panel)(command)
 

@@ -49,7 +49,7 @@ def evaluate_command(
         raise DataError(f"{file}: expected sentences to score, got none")
     intervals = bootstrap_intervals(scores.sentence_counts, seed=0)
     if as_json:
-        from capsrl.score.report import scores_to_dict
+        from capsrl.score.as_dict import scores_to_dict
 
         report = {
             "model": model,

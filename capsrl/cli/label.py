@@ -89,10 +89,10 @@ def label_command(
 
     TEXT may be of any length. Files stream through: they may be larger than the memory.
     """
-    from capsrl.cli.label_input import find_files, input_format, read_inputs
-    from capsrl.cli.label_output import output_format, write_labelled
+    from capsrl.cli.inputs import find_files, input_format, read_inputs
+    from capsrl.cli.outputs import output_format, write_labelled
     from capsrl.data.files import open_writer
-    from capsrl.data.text import split_text
+    from capsrl.text.sentences import split_text
 
     # Everything that can be wrong with the options is said before the model is loaded.
     paths = find_files(text, files or [])
@@ -174,7 +174,7 @@ def _load(model: str, device: str | None) -> "Labeler":
 
 
 def _check_formats(format: str, *, trace: bool, frames: bool) -> None:
-    from capsrl.cli.label_output import DESCRIBED, TRACED
+    from capsrl.cli.outputs import DESCRIBED, TRACED
 
     for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, DESCRIBED)):
         if wanted and format not in able:

@@ -112,7 +112,7 @@ def _breakdowns(by: list[str], *, every: bool, trained: bool) -> list[str]:
 
 def _refuse(gold: str, pred: str, error: "MisalignedError") -> NoReturn:
     from capsrl.data.place import place_of
-    from capsrl.score.conll09 import ADVICE
+    from capsrl.score.scorer import ADVICE
 
     ours = place_of(gold, error.sentence, error.word)
     theirs = place_of(pred, error.sentence, error.word)
@@ -127,7 +127,7 @@ def _report(
     intervals: dict[str, "Interval"],
     test: "PairedTest | None",
 ) -> dict[str, Any]:
-    from capsrl.score.report import scores_to_dict
+    from capsrl.score.as_dict import scores_to_dict
 
     report = {"gold": files[0], "pred": files[1], **scores_to_dict(scores[0])}
     report["interval"] = {

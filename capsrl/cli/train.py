@@ -34,9 +34,9 @@ def train_command(
     The same command again goes on where a run was stopped or killed. On several GPUs:
     accelerate launch -m capsrl train RECIPE --out OUT
     """
+    from capsrl.cli.train_progress import watching
     from capsrl.recipe import read_recipe
     from capsrl.train.loop import run
-    from capsrl.train.progress import watching
     from capsrl.train.signals import Interrupted
 
     checked = read_recipe(recipe, set_values or ())

@@ -18,7 +18,7 @@ from capsrl.data.conllu import read_conllu
 from capsrl.data.conllup import HEADER, format_conllup
 from capsrl.data.files import STANDARD, name_of, open_writer, read_lines, suffix_of
 from capsrl.data.jsonl import format_jsonl, read_jsonl
-from capsrl.data.universal import read_up1, read_up2
+from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 

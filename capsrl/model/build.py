@@ -7,9 +7,6 @@ from pathlib import Path
 from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
-from capsrl.data.inventory import Inventory
-from capsrl.data.vectors import open_vectors
-from capsrl.data.vocab import UNKNOWN_ID
 from capsrl.errors import ConfigError
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
@@ -17,10 +14,13 @@ from capsrl.model.embeddings.elmo import Elmo
 from capsrl.model.embeddings.fasttext import FastText
 from capsrl.model.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, Tags, Words
 from capsrl.model.embeddings.transformer import Transformer
+from capsrl.model.embeddings.vector_files import open_vectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer
+from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing
+from capsrl.model.vocabulary import UNKNOWN_ID
 
 SENSE_WIDTH = 128
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from capsrl.data.inventory import NO_ROLE_ID, Inventory, sense_from
+from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
 from capsrl.model.network import Propositions
 from capsrl.sentence import Argument, Proposition, Trace
 

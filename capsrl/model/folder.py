@@ -18,9 +18,9 @@ from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
-from capsrl.data.inventory import Inventory
 from capsrl.errors import ModelError
 from capsrl.model.build import attach_files, make_network
+from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision, load_weights, save_weights
 

@@ -8,8 +8,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from capsrl.config import LossConfig
-from capsrl.data.batches import IGNORED, Batch, Gold
-from capsrl.data.inventory import NO_ROLE_ID
+from capsrl.model.batches import IGNORED, Batch, Gold
+from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import Output
 from capsrl.model.routing import Beliefs
 

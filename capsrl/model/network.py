@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from capsrl.data.batches import (
+from capsrl.model.batches import (
     Batch,
     Indexed,
     Predicates,
@@ -16,10 +16,10 @@ from capsrl.data.batches import (
     collate_predicates,
     index_sentence,
 )
-from capsrl.data.inventory import Inventory
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
+from capsrl.model.inventory import Inventory
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Beliefs, Routing, relate
 from capsrl.sentence import Sentence

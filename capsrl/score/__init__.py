@@ -5,9 +5,9 @@ sentences ──matching──▶ what is right ──counts──▶ figures �
 """
 
 from capsrl.score.breakdown import BREAKDOWNS, Row
-from capsrl.score.conll09 import MisalignedError, Scores, official_lines, score, score_systems
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode
+from capsrl.score.scorer import MisalignedError, Scores, official_lines, score, score_systems
 
 __all__ = [
     "BREAKDOWNS",

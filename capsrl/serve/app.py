@@ -17,9 +17,9 @@ from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.limits import Limits, check_length, read_body, wait_for_departure
 from capsrl.serve.metrics import CONTENT_TYPE, Metrics
 from capsrl.serve.openapi import add_routes, describe_routes
-from capsrl.serve.orders import Answer, BadOrder, Order, label_orders
+from capsrl.serve.request_log import Watch, note
+from capsrl.serve.requests import Answer, BadOrder, Order, label_orders
 from capsrl.serve.schemas import parse_order
-from capsrl.serve.watch import Watch, note
 
 STATIC = Path(__file__).parent / "static"
 CLIENT_GONE = 499  # nobody reads it but the log

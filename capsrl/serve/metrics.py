@@ -13,7 +13,7 @@ from prometheus_client import (
     generate_latest,
 )
 
-from capsrl.serve.orders import Answer
+from capsrl.serve.requests import Answer
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)

@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from capsrl.data.json_check import shown
 from capsrl.labeler import Kind, Options
 from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS
-from capsrl.serve.orders import BadOrder, Order
+from capsrl.serve.requests import BadOrder, Order
 
 
 def _whole(value: object) -> object:

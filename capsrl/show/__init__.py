@@ -5,7 +5,7 @@ Tables are in `capsrl.show.table`, which is the only part that needs Rich.
 
 from capsrl.show.arcs import svg, svg_sheet
 from capsrl.show.displacy import to_displacy
-from capsrl.show.page import html, html_fragment, html_parts
+from capsrl.show.html_page import html, html_fragment, html_parts
 from capsrl.show.text import Descriptions
 from capsrl.show.trace import Movement, movements
 

@@ -10,7 +10,7 @@ from typing import Literal
 
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.layout import make_layout, sense_label
-from capsrl.show.shapes import LABEL_SIZE, WORD_SIZE, Segment
+from capsrl.show.svg import LABEL_SIZE, WORD_SIZE, Segment
 from capsrl.show.text import escaped, text_width
 
 Theme = Literal["auto", "light", "dark"]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.levels import with_free_labels, with_levels
-from capsrl.show.shapes import LABEL_SIZE, WORD_SIZE, Arc, Box, Layout, Line, Segment
+from capsrl.show.arc_levels import with_free_labels, with_levels
+from capsrl.show.svg import LABEL_SIZE, WORD_SIZE, Arc, Box, Layout, Line, Segment
 from capsrl.show.text import check_positions, show_probability, text_width, visible
 
 WORD_GAP = 11.0

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from capsrl.phrases import phrase_of
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.text import (
     Descriptions,
@@ -13,6 +12,7 @@ from capsrl.show.text import (
     visible,
 )
 from capsrl.show.trace import Movement, movements
+from capsrl.text.phrases import phrase_of
 
 HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 

@@ -13,9 +13,9 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 import capsrl
-from capsrl.data.lemmas import KINDS
 from capsrl.errors import ConfigError, ModelError
 from capsrl.spacy.tokens import clear, register, sentences_of, store, to_sentence
+from capsrl.text.lemmatizer import KINDS
 
 if TYPE_CHECKING:  # torch is only needed once there is something to label
     from capsrl.labeler import Kind, Labeler

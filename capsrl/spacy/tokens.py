@@ -15,10 +15,10 @@ from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
-from capsrl.data.text import MAX_WORDS, split_text
 from capsrl.errors import ConfigError
-from capsrl.phrases import phrase_of
 from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.text.phrases import phrase_of
+from capsrl.text.sentences import MAX_WORDS, split_text
 
 _OWN = "capsrl"  # whose attribute it is, in the keys of doc.user_data
 
@@ -27,7 +27,7 @@ _OWN = "capsrl"  # whose attribute it is, in the keys of doc.user_data
 class TokenArgument:
     """A word that fills a role.
 
-    phrase  around the word, as `capsrl.phrases` finds it; None in a Doc without a parse
+    phrase  around the word, as `capsrl.text.phrases` finds it; None in a Doc without a parse
     """
 
     role: str
@@ -65,8 +65,8 @@ def register() -> None:
 def sentences_of(doc: Doc) -> Iterator[list[Token]]:
     """The words of each sentence, without tokens that are white space.
 
-    Sentences are those of the Doc; where it has none, those that `capsrl.data.text` finds in its
-    text, with the tokens of the Doc. None is longer than MAX_WORDS: the rest is cut off as another.
+    Sentences are those of the Doc; where it has none, those that `capsrl.text.sentences` finds in
+    its text, with the tokens of the Doc. None is longer than MAX_WORDS: the rest is cut off as another.
     """
     sentences: Iterable[Iterable[Token]]
     if doc.has_annotation("SENT_START"):

@@ -19,17 +19,17 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ROUTED, Recipe
-from capsrl.data.batches import Batch, bucket
 from capsrl.data.files import open_writer
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import read_frames
-from capsrl.data.inventory import build_inventory
-from capsrl.data.lemmas import learn_lemmas
 from capsrl.errors import ConfigError, DataError
 from capsrl.labeler import Labeler
+from capsrl.model.batches import Batch, bucket
 from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
+from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.train.card import make_card
 from capsrl.train.checkpoint import (
     State,
@@ -40,13 +40,13 @@ from capsrl.train.checkpoint import (
     restore_random_state,
     save_checkpoint,
 )
-from capsrl.train.curve import plot_curve
-from capsrl.train.learner import Learner
 from capsrl.train.log import Log, Record, read_log
 from capsrl.train.optim import rate_factor
+from capsrl.train.plot import plot_curve
 from capsrl.train.prefetch import prefetch
 from capsrl.train.processes import Processes
 from capsrl.train.signals import Interrupted, Wish, listening
+from capsrl.train.step import Learner
 
 LOG_EVERY = 50  # steps; besides checkpoints the only times a GPU is waited for
 Report = Callable[[Record], None]

@@ -3,8 +3,8 @@
 import pytest
 
 from capsrl.data.frames import read_frames
-from capsrl.data.inventory import Inventory, build_inventory
 from capsrl.errors import DataError
+from capsrl.model.inventory import Inventory, build_inventory
 from capsrl.sentence import Proposition, Sentence
 
 HEAD = """<?xml version="1.0" encoding="utf-8" standalone="no"?>

@@ -17,10 +17,10 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, LossConfig, ModelConfig
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import Frames
-from capsrl.data.inventory import build_inventory
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Proposition, Sentence

@@ -1,9 +1,9 @@
-import literal
 import pytest
 import torch
 from torch.testing import assert_close
 
 from capsrl.model.capsules import CapsuleForms, DenseCapsules, FactoredCapsules
+from tests.helpers import literal
 
 P, T, R, D, M, H = 3, 5, 4, 6, 7, 8
 

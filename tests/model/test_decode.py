@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 import torch
 
-from capsrl.data.inventory import build_inventory
 from capsrl.model.decode import decode
+from capsrl.model.inventory import build_inventory
 from capsrl.model.network import Propositions
 from capsrl.model.routing import Beliefs
 from capsrl.sentence import Argument
-from tiny_networks import SENTENCES
+from tests.helpers.tiny_networks import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
 ROLES = list(INVENTORY.roles)

@@ -6,9 +6,9 @@ import torch
 from torch.testing import assert_close
 
 from capsrl.config import LossConfig
-from capsrl.data.batches import IGNORED
+from capsrl.model.batches import IGNORED
 from capsrl.model.loss import compute_loss, count_known, gumbel_like, mean_nll, uniqueness_loss
-from tiny_networks import SENTENCES, make_config, make_labeler
+from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler
 
 PLAIN = LossConfig(sense=0.0, predicates=0.0)
 

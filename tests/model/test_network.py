@@ -6,7 +6,7 @@ from torch.testing import assert_close
 
 from capsrl.config import LossConfig
 from capsrl.model.loss import compute_loss
-from tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, write_encoder
+from tests.helpers.tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, write_encoder
 
 VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
 

@@ -1,6 +1,5 @@
 import math
 
-import literal
 import pytest
 import torch
 from torch.overrides import TorchFunctionMode
@@ -8,6 +7,7 @@ from torch.testing import assert_close
 
 from capsrl.model.capsules import CapsuleForms
 from capsrl.model.routing import Routing, relate, squash
+from tests.helpers import literal
 
 P, T, R, D, M, H = 3, 5, 4, 6, 7, 8
 LENGTHS = (5, 2, 1)

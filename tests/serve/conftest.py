@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from capsrl.labeler import Labeler
-from tiny_networks import make_config, make_labeler
+from tests.helpers.tiny_networks import make_config, make_labeler
 
 
 @pytest.fixture(scope="session")

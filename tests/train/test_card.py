@@ -1,13 +1,13 @@
 """The model card says what the recipe and the scores say."""
 
 import pytest
-from tiny_runs import SETTINGS, TINY
 
 from capsrl.data.formats import read_sentences
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.card import make_card
 from capsrl.train.loop import run
+from tests.helpers.tiny_runs import SETTINGS, TINY
 
 
 def test_the_card_holds_data_licence_scores_recipe_and_limits():

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.train.curve import plot_curve
 from capsrl.train.log import Log, read_log
+from capsrl.train.plot import plot_curve
 
 STEP = {"kind": "step", "epoch": 1, "step": 50, "loss": 0.5}
 EPOCH = {"kind": "epoch", "epoch": 1, "step": 60, "loss": 0.4, "dev_f1": 50.0, "dev_em": 20.0}

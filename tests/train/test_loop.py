@@ -6,23 +6,23 @@ import threading
 
 import pytest
 import torch
-from tiny_runs import SETTINGS, TINY, start
 
+from capsrl.cli.train_progress import epoch_line, watching
 from capsrl.config import Recipe
 from capsrl.data.formats import read_sentences
-from capsrl.data.inventory import build_inventory
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
-from capsrl.train.learner import Learner
 from capsrl.train.log import read_log
 from capsrl.train.loop import run
 from capsrl.train.processes import Processes
-from capsrl.train.progress import epoch_line, watching
 from capsrl.train.signals import Interrupted, listening
+from capsrl.train.step import Learner
+from tests.helpers.tiny_runs import SETTINGS, TINY, start
 
 EPOCH = {
     "kind": "epoch",
@@ -264,7 +264,7 @@ for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard", "accelera
 from pathlib import Path
 from capsrl.recipe import load_values, make_recipe
 from capsrl.train.loop import run
-from capsrl.train.progress import watching
+from capsrl.cli.train_progress import watching
 recipe = make_recipe(load_values(sys.argv[1], sys.argv[3:]))
 with watching(recipe.train.epochs) as report:
     run(recipe, Path(sys.argv[2]), device="cpu", report=report)

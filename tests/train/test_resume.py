@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file
-from tiny_runs import SETTINGS, command, start
 
 from capsrl.train.checkpoint import State, load_checkpoint
 from capsrl.train.log import read_log
+from tests.helpers.tiny_runs import SETTINGS, command, start
 
 CHECKPOINT = "checkpoint.safetensors"
 

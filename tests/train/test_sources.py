@@ -3,7 +3,6 @@
 import random
 
 import pytest
-from tiny_runs import SETTINGS, TINY
 
 from capsrl.data.formats import read_sentences
 from capsrl.errors import DataError
@@ -12,8 +11,9 @@ from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.log import read_log
 from capsrl.train.loop import run
-from conll2009_standins import write_elmo
-from tiny_networks import write_encoder
+from tests.helpers.conll2009_standins import write_elmo
+from tests.helpers.tiny_networks import write_encoder
+from tests.helpers.tiny_runs import SETTINGS, TINY
 
 SOURCES = {"transformer": write_encoder, "elmo": write_elmo}
 UNSEEN = TINY.parent / "tiny" / "dev.conll09"

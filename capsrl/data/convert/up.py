@@ -11,7 +11,7 @@ from pathlib import Path
 
 from capsrl.data.convert import SPLITS, conll09_role, find_file, without_auxiliaries
 from capsrl.data.files import read_lines
-from capsrl.data.universal import read_up2
+from capsrl.data.universal_propbank import read_up2
 from capsrl.errors import DataError
 from capsrl.sentence import Proposition, Sentence
 

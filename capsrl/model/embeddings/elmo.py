@@ -15,10 +15,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from capsrl.data.elmo import Arrays, cell_name, read_elmo, read_options
 from capsrl.errors import DataError, ModelError
-from capsrl.model.embeddings.kept import KeptStates, collate_kept
-from capsrl.model.embeddings.mix import LayerMix
+from capsrl.model.embeddings.elmo_files import Arrays, cell_name, read_elmo, read_options
+from capsrl.model.embeddings.layer_mix import LayerMix
+from capsrl.model.embeddings.state_cache import KeptStates, collate_kept
 from capsrl.sentence import Sentence
 
 # A word is spelt in the bytes of its UTF-8 form, plus one, and these:
@@ -72,7 +72,7 @@ class Elmo(nn.Module):
 
     @classmethod
     def from_folder(cls, folder: str | Path, *, fine_tune: bool = False) -> "Elmo":
-        """Read a released model; raises what `capsrl.data.elmo.read_elmo` raises."""
+        """Read a released model; raises what `elmo_files.read_elmo` raises."""
         options, arrays = read_elmo(folder)
         module = cls(options=options, fine_tune=fine_tune)
         module.load_state_dict(module.state_dict() | _state_dict(options, arrays))

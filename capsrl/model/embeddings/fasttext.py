@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from capsrl.data.vectors import BinaryVectors, TextVectors
 from capsrl.errors import ModelError
+from capsrl.model.embeddings.vector_files import BinaryVectors, TextVectors
 from capsrl.sentence import Sentence
 
 VectorFile = TextVectors | BinaryVectors

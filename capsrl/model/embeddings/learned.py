@@ -10,8 +10,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from capsrl.data.vocab import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.errors import DataError
+from capsrl.model.vocabulary import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.sentence import Sentence
 
 Ids = NDArray[np.int64]

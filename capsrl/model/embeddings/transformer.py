@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from capsrl.data.spaces import spaces_before
 from capsrl.model.embeddings.bert import Bert
-from capsrl.model.embeddings.kept import KeptStates, collate_kept
-from capsrl.model.embeddings.mix import LayerMix
+from capsrl.model.embeddings.layer_mix import LayerMix
 from capsrl.model.embeddings.pretrained import (
     common_names,
     find_folder,
@@ -35,7 +33,9 @@ from capsrl.model.embeddings.pretrained import (
     special_pieces,
     unknown_piece,
 )
+from capsrl.model.embeddings.state_cache import KeptStates, collate_kept
 from capsrl.sentence import Sentence
+from capsrl.text.spacing import spaces_before
 
 # Of a word that are read. A word's vector is that of one piece, and a rule of dashes or a megabyte
 # without a blank should not fill hundreds of windows; addresses in EWT fit.

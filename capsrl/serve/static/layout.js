@@ -1,5 +1,5 @@
 // Words and arcs of one predicate in; places on wrapped lines out. The same manner of drawing as
-// capsrl.show.layout and capsrl.show.levels: arcs stand above the words in levels, a line takes as
+// capsrl.show.layout and capsrl.show.arc_levels: arcs stand above the words in levels, a line takes as
 // many words as fit, an arc to another line leaves at the edge and comes in at the edge.
 
 const WORD_GAP = 11;

@@ -1,0 +1,1 @@
+"""Raw text: sentences, words, spacing, lemmas and phrases."""

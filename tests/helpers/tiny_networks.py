@@ -1,0 +1,153 @@
+"""Sentences, encoders and networks small enough to make anew in every test."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
+from capsrl.labeler import Labeler
+from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
+from capsrl.sentence import Argument, Proposition, Sentence
+
+
+def sentence(text, *propositions, lemmas=None):
+    """A sentence from its words and (predicate, sense, {word: role}) for each proposition."""
+    return Sentence(
+        words=tuple(text.split()),
+        lemmas=tuple(lemmas.split()) if lemmas else None,
+        propositions=tuple(
+            Proposition(
+                position,
+                sense,
+                tuple(Argument(role, word) for word, role in sorted(arguments.items())),
+            )
+            for position, sense, arguments in propositions
+        ),
+    )
+
+
+SENTENCES = [
+    sentence("Mary sees him", (1, "see.01", {0: "A0", 2: "A1"}), lemmas="mary see he"),
+    sentence("dogs bark", (1, "bark.01", {0: "A0"}), lemmas="dog bark"),
+    # Two predicates, and a word that is an argument of both.
+    sentence(
+        "yesterday the old man wanted to leave the house",
+        (4, "want.01", {0: "AM-TMP", 3: "A0", 6: "A1"}),
+        (6, "leave.01", {3: "A0", 8: "A1"}),
+        lemmas="yesterday the old man want to leave the house",
+    ),
+    sentence("no verb at all", lemmas="no verb at all"),
+    # Two senses of one lemma; a sentence longer than all others.
+    sentence(
+        "she sees a doctor and he sees no end to it all this long long year",
+        (1, "see.02", {0: "A0", 3: "A1"}),
+        (6, "see.01", {5: "A0", 8: "A1"}),
+        lemmas="she see a doctor and he see no end to it all this long long year",
+    ),
+    sentence("go", (0, "go.01", {}), lemmas="go"),
+]
+# Lemmas that SENTENCES do not have, and letters that no tokeniser here knows.
+UNSEEN = sentence("猫 zzz naïve words", (1, None, {}), lemmas="猫 zzz naïve word")
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def write_tokenizer(folder, *, special=("[CLS]", "[SEP]", "[UNK]")):
+    """A tokeniser whose pieces are letters; other characters make a word unknown."""
+    opening, closing, unknown = special
+    vocab = [unknown, opening, closing, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
+    ids = {piece: i for i, piece in enumerate(vocab)}
+    tokenizer = Tokenizer(models.WordPiece(ids, unk_token=unknown))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single=f"{opening} $A {closing}", special_tokens=[(opening, 1), (closing, 2)]
+    )
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(Path(folder) / "tokenizer.json"))
+    return len(vocab)
+
+
+def write_encoder(folder, kind="Bert", *, limit=64, **settings):
+    """A random encoder of two layers in the layout of Hugging Face; gives its model."""
+    import transformers
+
+    n_pieces = write_tokenizer(folder)
+    torch.manual_seed(3)
+    sizes = {
+        "hidden_size": 16,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 24,
+    }
+    if kind == "DistilBert":
+        sizes = {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24}
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=n_pieces, max_position_embeddings=limit, **{**sizes, **settings}
+    )
+    model = getattr(transformers, f"{kind}Model")(config).eval()
+    for parameter in model.parameters():  # away from the zeros and ones of a fresh model
+        parameter.data += 0.2 * torch.randn_like(parameter)
+    model.save_pretrained(folder)
+    return model
+
+
+def make_config(*, embeddings=None, encoder=None, **capsules):
+    """Small sizes, and what a test changes."""
+    embeddings = {"learned": 10, "characters": 6} if embeddings is None else embeddings
+    encoder = {"layers": 1, "width": 8, "dropout": 0.0} | (encoder or {})
+    return ModelConfig(
+        embeddings=EmbeddingsConfig(**embeddings),
+        encoder=EncoderConfig(**encoder),
+        capsules=CapsulesConfig(**({"size": 4, "rank": 12} | capsules)),
+    )
+
+
+def make_labeler(config=None, *, seed=1):
+    """An untrained network whose answers are far from even, so that mistakes show."""
+    config = config or make_config()
+    torch.manual_seed(seed)
+    network = make_network(config, build_inventory(SENTENCES))
+    with torch.no_grad():
+        batch = network.collate([network.index(s) for s in SENTENCES])
+        scale = 1 / network.eval().encode(batch)[batch.mask].std()
+        network.forms.of_word.weight *= scale
+        network.forms.of_predicate.weight *= scale if network.lookup is None else 1.0
+        network.forms.weight *= 2
+        network.forms.weight[0] *= 0.3  # NO_ROLE must not win everywhere
+        network.finder.score.weight.normal_()
+    return Labeler(network, config)
+
+
+def blind(given):
+    """The same sentence with the positions of its predicates alone."""
+    return given.with_propositions([Proposition(p.predicate) for p in given.propositions])
+
+
+def assert_same_answers(ours, theirs, *, tolerance=1e-5):
+    """The same propositions, their probabilities equal to within a tolerance."""
+    assert len(ours) == len(theirs)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.words == other.words
+        assert [_bare(p) for p in mine.propositions] == [_bare(p) for p in other.propositions]
+        for left, right in zip(mine.propositions, other.propositions, strict=True):
+            assert abs(left.probability - right.probability) <= tolerance
+            for a, b in zip(left.arguments, right.arguments, strict=True):
+                assert abs(a.probability - b.probability) <= tolerance
+
+
+def _bare(proposition):
+    arguments = tuple(dataclasses.replace(a, probability=None) for a in proposition.arguments)
+    return dataclasses.replace(proposition, probability=None, arguments=arguments)
+
+
+def edit_json(file, **changes):
+    """Change some entries of a JSON file; None takes one away."""
+    data = json.loads(Path(file).read_text(encoding="utf-8"))
+    data |= changes
+    for name in [name for name, value in changes.items() if value is None]:
+        del data[name]
+    Path(file).write_text(json.dumps(data), encoding="utf-8")

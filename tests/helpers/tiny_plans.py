@@ -1,0 +1,52 @@
+"""Plans whose runs take a second or two, in a folder of their own, and their command."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+CORPUS = """
+[corpora.{name}]
+recipe = "{recipe}"
+set = {{ {set} }}
+train = "corpus/train.conll09"
+dev = "corpus/dev.conll09"
+test = "corpus/dev.conll09"
+"""
+SMALL = "model.encoder.width = 8, model.capsules.rank = 8, model.capsules.size = 4"
+EXPERIMENT = """
+[[experiments]]
+corpora = ["one"]
+variants = ["baseline", "capsule"]
+seeds = [1]
+"""
+
+
+def corpus(name="one", *, changes=(), recipe=ROOT / "recipes" / "tiny.toml"):
+    """The table of a corpus of a plan; changes are `a.b = c`."""
+    return CORPUS.format(name=name, recipe=recipe, set=", ".join([SMALL, *changes]))
+
+
+def write_plan(folder, text):
+    """A plan with these tables, in a folder with the tiny corpus."""
+    folder.mkdir(exist_ok=True)
+    if not (folder / "corpus").exists():
+        shutil.copytree(ROOT / "recipes" / "tiny", folder / "corpus")
+    path = folder / "plan.toml"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def start(plan, *arguments, **options):
+    """`python -m reproduce run PLAN --out runs`, begun, in the folder of the plan."""
+    command = [sys.executable, "-m", "reproduce", "run", plan.name, "--out", "runs"]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(
+        [*command, "--device", "cpu", *arguments],
+        cwd=plan.parent,
+        **pipes
+        | {"env": {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}}
+        | options,
+    )

@@ -1,0 +1,359 @@
+"""The service is the library over HTTP: the same answers, and refusals that say why."""
+
+import asyncio
+import json
+import re
+
+import jsonschema
+import pytest
+
+from capsrl.data.jsonl import json_schema
+from capsrl.errors import ConfigError
+from capsrl.labeler import Labeler
+from capsrl.serve.limits import Limits
+from tests.helpers.serving import Held, client_of, expected, post, same, until
+from tests.helpers.tiny_networks import make_labeler
+
+TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were angry."
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"iterations": 3, "trace": True},
+        {"kinds": ["verb"], "threshold": 0.9},
+        {"predicates": [10, 36]},
+    ],
+)
+def test_server_says_what_the_library_says(labeler, options):
+    response = post(labeler, {"text": TEXT} | options)
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    sentences = response.json()["sentences"]
+    assert any(sentence["propositions"] for sentence in sentences)
+    assert same(sentences, expected(labeler, TEXT, **options))
+    for sentence in sentences:
+        jsonschema.validate(sentence, json_schema())
+
+
+def test_texts_are_answered_in_their_order(labeler):
+    texts = ["Dogs bark.", "", TEXT, "Naïve 猫 sat."]
+    response = post(labeler, {"texts": texts})
+    assert same(
+        response.json(), {"results": [{"sentences": expected(labeler, text)} for text in texts]}
+    )
+
+
+def test_one_way_and_the_other_are_the_same_in_all_options(tiny):
+    """Requests with other options come at the same time, and none gets another's."""
+    bodies = [
+        {"text": TEXT, "iterations": 1},
+        {"text": TEXT, "iterations": 2, "trace": True},
+        {"text": TEXT, "threshold": 0.5},
+        {"text": TEXT, "kinds": []},
+        {"text": TEXT, "predicates": [0]},
+        {"text": TEXT},
+    ]
+
+    async def run():
+        async with client_of(tiny) as client:
+            return await asyncio.gather(*(client.post("/label", json=body) for body in bodies))
+
+    for body, response in zip(bodies, asyncio.run(run()), strict=True):
+        options = {name: value for name, value in body.items() if name != "text"}
+        assert same(response.json()["sentences"], expected(tiny, TEXT, **options))
+
+
+def test_answers_are_never_swapped(tiny):
+    texts = [
+        f"Worker {i} wants to leave house {i * i} this year." + " No." * (i % 7) for i in range(100)
+    ]
+
+    async def run():
+        async with client_of(tiny, limits=Limits(queue=100, batch=16)) as client:
+            responses = await asyncio.gather(
+                *(client.post("/label", json={"text": text}) for text in texts)
+            )
+            return responses, (await client.get("/metrics")).text
+
+    responses, metrics = asyncio.run(run())
+    for text, response in zip(texts, responses, strict=True):
+        assert same(response.json()["sentences"], expected(tiny, text))
+    assert 'capsrl_requests_total{path="/label",status="200"} 100.0' in metrics
+    assert float(re.search(r"capsrl_batch_requests_count (\S+)", metrics)[1]) < 50
+    assert f"capsrl_sentences_total {sum(1 + i % 7 for i in range(100))}.0" in metrics
+    assert "capsrl_queue_requests 0.0" in metrics
+    assert "process_resident_memory_bytes" in metrics
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"iterations": 0}, "expected at least 1 iteration, got 0"),
+        ({"predicates": [2]}, "expected an offset inside a word, got 2"),
+        ({"predicates": [-1]}, "expected an offset inside a word, got -1"),
+    ],
+)
+def test_refusals_are_in_the_words_of_the_library(tiny, options, message):
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        tiny.label(TEXT, **options)
+    response = post(tiny, {"text": TEXT} | options)
+    assert (response.status_code, response.json()) == (422, {"detail": message})
+
+
+def test_kinds_need_a_tagger_here_as_there():
+    without = make_labeler()
+    with pytest.raises(ConfigError, match="a model with a tagger") as refused:
+        without.label("dogs bark", kinds=["verb"])
+    response = post(without, {"text": "dogs bark", "kinds": ["verb"]})
+    assert (response.status_code, response.json()) == (422, {"detail": str(refused.value)})
+
+
+def test_too_long_texts(tiny):
+    limits = Limits(characters=30, trace_characters=20)
+    assert post(tiny, {"text": "x " * 15}, limits=limits).status_code == 200
+    for body, most, n in (
+        ({"text": "x" * 31}, "30 characters", 31),
+        ({"texts": ["x" * 20, "x" * 20]}, "30 characters", 40),
+        ({"text": "x" * 21, "trace": True}, "20 characters with a trace", 21),
+    ):
+        response = post(tiny, body, limits=limits)
+        detail = f"text: expected at most {most}, got {n}; send it in parts"
+        assert (response.status_code, response.json()) == (413, {"detail": detail})
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_too_long_bodies_are_not_read_to_their_end(tiny, announced):
+    read = 0
+
+    async def parts():
+        nonlocal read
+        for _ in range(1000):
+            read += 100
+            yield b" " * 100
+
+    async def run():
+        headers = {"Content-Type": "application/json"}
+        if announced:
+            headers["Content-Length"] = "100000"
+        async with client_of(tiny, limits=Limits(body=1000)) as client:
+            return await client.post("/label", content=parts(), headers=headers)
+
+    response = asyncio.run(run())
+    detail = "body: expected at most 1,000 bytes, got more; send the texts in parts"
+    assert (response.status_code, response.json()) == (413, {"detail": detail})
+    assert read == (0 if announced else 1100)
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(tiny):
+    async def parts():
+        yield b'{"text": '
+        await asyncio.sleep(20)
+
+    async def run():
+        async with client_of(tiny, limits=Limits(seconds=0.1)) as client:
+            return await client.post(
+                "/label", content=parts(), headers={"Content-Type": "application/json"}
+            )
+
+    response = asyncio.run(run())
+    assert response.status_code == 408
+    assert response.json()["detail"] == "body: expected all of it within 0.1 seconds, got 9 bytes"
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_only_json_is_read(tiny, kind):
+    response = post(tiny, b'{"text": "x"}', headers={"Content-Type": kind})
+    detail = f"content-type: expected application/json, got {kind or 'none'}"
+    assert (response.status_code, response.json()) == (415, {"detail": detail})
+
+
+def test_a_full_queue_is_503_and_ready_says_so(tiny):
+    async def run():
+        held = Held(tiny)
+        async with client_of(held, limits=Limits(queue=2, batch=1, wait=0)) as client:
+            assert (await client.get("/ready")).json() == {"status": "ready"}
+            tasks = [asyncio.create_task(client.post("/label", json={"text": "a b"}))]
+            await until(held.busy.is_set)
+            for text in ("c", "d"):
+                tasks.append(asyncio.create_task(client.post("/label", json={"text": text})))
+            while (await client.get("/ready")).status_code == 200:
+                await asyncio.sleep(0.005)
+            refused = await client.post("/label", json={"text": "e"})
+            ready = await client.get("/ready")
+            alive = await client.get("/health")
+            held.go.set()
+            return refused, ready, alive, await asyncio.gather(*tasks)
+
+    refused, ready, alive, served = asyncio.run(run())
+    for response in (refused, ready):
+        assert response.status_code == 503
+        assert int(response.headers["retry-after"]) >= 1
+        assert response.json()["detail"].startswith("expected a place in the queue, got none")
+    assert alive.json() == {"status": "ok"}
+    words = [response.json()["sentences"][0]["words"] for response in served]
+    assert words == [["a", "b"], ["c"], ["d"]]
+
+
+def test_an_answer_that_takes_too_long_is_503(tiny):
+    async def run():
+        held = Held(tiny)
+        async with client_of(held, limits=Limits(seconds=0.1)) as client:
+            response = await client.post("/label", json={"text": "x"})
+            held.go.set()
+            return response
+
+    response = asyncio.run(run())
+    assert response.status_code == 503
+    assert response.headers["retry-after"] == "5"
+    assert response.json()["detail"].startswith("expected an answer within 0.1 seconds, got none")
+
+
+def test_a_client_that_goes_away_frees_its_place(tiny):
+    async def ask(app, text, gone):
+        """One request by hand: the client is there until `gone`."""
+        messages = [{"type": "http.request", "body": json.dumps({"text": text}).encode()}]
+        sent = []
+
+        async def receive():
+            if messages:
+                return messages.pop()
+            await gone.wait()
+            return {"type": "http.disconnect"}
+
+        async def send(message):
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/label",
+            "query_string": b"",
+            "headers": [(b"content-type", b"application/json")],
+        }
+        await app(scope, receive, send)
+        return sent[0]["status"]
+
+    async def run():
+        held = Held(tiny)
+        async with client_of(held, limits=Limits(queue=1, batch=1, wait=0)) as client:
+            never, leaves = asyncio.Event(), asyncio.Event()
+            first = asyncio.create_task(ask(client.app, "a", never))
+            await until(held.busy.is_set)
+            second = asyncio.create_task(ask(client.app, "b", leaves))
+            await asyncio.sleep(0.05)
+            assert await ask(client.app, "c", never) == 503
+            leaves.set()
+            assert await second == 499
+            third = asyncio.create_task(ask(client.app, "d", never))
+            await asyncio.sleep(0.05)
+            held.go.set()
+            return await asyncio.gather(first, third)
+
+    assert asyncio.run(run()) == [200, 200]
+
+
+@pytest.mark.parametrize("path", ["/label", "/metrics"])
+@pytest.mark.parametrize("header", [None, "Bearer ", "Bearer wrong", "Basic right", "right"])
+def test_without_the_token_nothing_is_told(tiny, path, header):
+    headers = {} if header is None else {"Authorization": header}
+
+    async def run():
+        async with client_of(tiny, token="right") as client:
+            method = "POST" if path == "/label" else "GET"
+            return await client.request(method, path, headers=headers)
+
+    response = asyncio.run(run())
+    assert response.status_code == 401
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert response.json()["detail"].startswith("authorization: expected Bearer and the token")
+
+
+def test_with_the_token_everything_is(tiny):
+    async def run():
+        async with client_of(tiny, token="right") as client:
+            # These tell nothing of anybody, and those who ask for them often have no token.
+            for path in ("/health", "/ready", "/openapi.json", "/"):
+                assert (await client.get(path)).status_code == 200
+            client.headers["Authorization"] = "bearer right"
+            assert (await client.get("/metrics")).status_code == 200
+            return await client.post("/label", json={"text": TEXT})
+
+    assert asyncio.run(run()).json() == {"sentences": expected(tiny, TEXT)}
+
+
+def test_the_page_and_its_files_are_served(tiny):
+    async def run():
+        async with client_of(tiny) as client:
+            page = await client.get("/")
+            names = re.findall(r'(?:src|href)="(/?static/[^"]+)"', page.text)
+            files = [await client.get("/" + name.lstrip("/")) for name in names]
+            outside = [await client.get(path) for path in ("/static/../app.py", "/app.py")]
+            return page, files, outside
+
+    page, files, outside = asyncio.run(run())
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert len(files) >= 2
+    assert {response.status_code for response in files} == {200}
+    assert not re.search(r'(?:src|href)="(?:https?:)?//', page.text)
+    assert {response.status_code for response in outside} == {404}
+
+
+class Failing(Labeler):
+    """A labeler with a fault that one text brings out."""
+
+    def label_sentences(self, sentences, **options):
+        sentences = list(sentences)
+        if any("hunter2" in sentence.words for sentence in sentences):
+            raise RuntimeError("cannot label: my password is hunter2")
+        return super().label_sentences(sentences, **options)
+
+
+def test_a_fault_is_the_fate_of_one_request_and_is_not_told(tiny, caplog):
+    caplog.set_level("INFO")
+
+    async def run():
+        async with client_of(Failing(tiny.network, tiny.config)) as client:
+            texts = ("dogs bark", "my password is hunter2", "go")
+            return await asyncio.gather(
+                *(client.post("/label", json={"text": text}) for text in texts)
+            )
+
+    first, failed, last = asyncio.run(run())
+    assert same(first.json()["sentences"], expected(tiny, "dogs bark"))
+    assert same(last.json()["sentences"], expected(tiny, "go"))
+    assert failed.status_code == 500
+    name = failed.headers["x-request-id"]
+    assert failed.json() == {"detail": f"the server made a mistake; its log tells which: {name}"}
+    fields = [record.fields for record in caplog.records if record.name == "capsrl.serve"]
+    [fault] = [each for each in fields if "error" in each]
+    assert (fault["id"], fault["error"]) == (name, "RuntimeError")
+    assert any("label_sentences" in place for place in fault["places"])
+    assert "hunter2" not in json.dumps(fields)
+
+
+def test_the_log_has_numbers_but_no_text(tiny, caplog):
+    caplog.set_level("INFO")
+
+    async def run():
+        async with client_of(tiny) as client:
+            await client.post("/label?q=secret", json={"text": "secret words. go"})
+            await client.post("/label", json={"text": "x", "secret": "secret"})
+            await client.get("/secret")
+            await client.request("SECRET", "/static/secret")
+
+    asyncio.run(run())
+    lines = [record.fields for record in caplog.records if record.name == "capsrl.serve"]
+    shown = [(line["method"], line["path"], line["status"]) for line in lines]
+    assert shown == [
+        ("POST", "/label", 200),
+        ("POST", "/label", 422),
+        ("GET", "other", 404),
+        ("other", "/static", 405),
+    ]
+    assert (lines[0]["texts"], lines[0]["characters"], lines[0]["sentences"]) == (1, 16, 2)
+    assert lines[0]["ms"] > 0
+    assert "secret" not in json.dumps(lines)

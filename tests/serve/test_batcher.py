@@ -1,0 +1,168 @@
+import asyncio
+import threading
+import time
+
+import pytest
+
+from capsrl.serve.batcher import Batcher, QueueFull
+from tests.helpers.serving import until
+
+
+class Mill:
+    """Doubles numbers; remembers its batches, and stands still while it is held."""
+
+    def __init__(self):
+        self.batches = []
+        self.go = threading.Event()
+        self.go.set()
+
+    def __call__(self, numbers):
+        self.batches.append(list(numbers))
+        assert self.go.wait(10)
+        if 666 in numbers:
+            raise RuntimeError("the mill broke")
+        return [ValueError(f"{n} is odd") if n % 2 else 2 * n for n in numbers]
+
+
+def run(scenario, **options):
+    """Run an async function of (mill, batcher); gives the batches."""
+    mill = Mill()
+
+    async def main():
+        limits = {"max_items": 8, "max_size": 100, "max_queue": 50, "wait": 0.02}
+        batcher = Batcher(mill, **(limits | options))
+        batcher.start()
+        try:
+            await scenario(mill, batcher)
+        finally:
+            mill.go.set()
+            await batcher.close()
+
+    asyncio.run(main())
+    return mill.batches
+
+
+def test_what_comes_together_is_worked_on_together():
+    async def scenario(mill, batcher):
+        answers = await asyncio.gather(*(batcher.submit(n, 1) for n in (2, 4, 6)))
+        assert answers == [4, 8, 12]
+
+    assert run(scenario) == [[2, 4, 6]]
+
+
+def test_batches_have_a_limit_of_items_and_of_size():
+    async def scenario(mill, batcher):
+        sizes = [1, 1, 1, 6, 5, 30, 1]
+        await asyncio.gather(*(batcher.submit(2 * i, size) for i, size in enumerate(sizes)))
+
+    assert run(scenario, max_items=3, max_size=10) == [[0, 2, 4], [6], [8], [10], [12]]
+
+
+def test_one_alone_waits_no_longer_than_told():
+    async def scenario(mill, batcher):
+        start = time.perf_counter()
+        await batcher.submit(2, 1)
+        assert 0.19 < time.perf_counter() - start < 2
+
+    run(scenario, wait=0.2)
+
+
+def test_a_full_batch_waits_for_nobody():
+    async def scenario(mill, batcher):
+        async with asyncio.timeout(10):
+            await asyncio.gather(batcher.submit(2, 1), batcher.submit(4, 1))
+            await batcher.submit(6, 100)
+
+    assert run(scenario, max_items=2, wait=60) == [[2, 4], [6]]
+
+
+def test_while_one_batch_is_worked_on_the_next_gathers():
+    async def scenario(mill, batcher):
+        mill.go.clear()
+        first = asyncio.create_task(batcher.submit(2, 1))
+        await until(lambda: mill.batches)
+        others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6, 8)]
+        await until(lambda: batcher.waiting == 3)
+        mill.go.set()
+        assert await asyncio.gather(first, *others) == [4, 8, 12, 16]
+
+    assert run(scenario, wait=0) == [[2], [4, 6, 8]]
+
+
+def test_a_full_queue_takes_no_more_and_says_when_to_come_back():
+    async def scenario(mill, batcher):
+        mill.go.clear()
+        first = asyncio.create_task(batcher.submit(2, 1))
+        await until(lambda: mill.batches)
+        others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6)]
+        await until(lambda: batcher.waiting == 2)
+        assert not batcher.is_open
+        with pytest.raises(QueueFull, match="expected a place in the queue, got none; try.* 1 s"):
+            await batcher.submit(8, 1)
+        await asyncio.sleep(1.1)
+        with pytest.raises(QueueFull) as refused:
+            await batcher.submit(8, 1)
+        assert refused.value.retry_after == 2
+        mill.go.set()
+        assert await asyncio.gather(first, *others) == [4, 8, 12]
+        assert await batcher.submit(8, 1) == 16
+
+    run(scenario, max_queue=2, wait=0)
+
+
+def test_who_gives_up_frees_the_place():
+    async def scenario(mill, batcher):
+        mill.go.clear()
+        first = asyncio.create_task(batcher.submit(2, 60))
+        await until(lambda: mill.batches)
+        second = asyncio.create_task(batcher.submit(4, 60))
+        await until(lambda: batcher.waiting == 1)
+        second.cancel()
+        await until(lambda: batcher.waiting == 0)
+        third = asyncio.create_task(batcher.submit(6, 50))
+        fourth = asyncio.create_task(batcher.submit(8, 50))
+        await until(lambda: batcher.waiting == 2)
+        first.cancel()  # too late: it is being worked on, but nobody will hear of it
+        mill.go.set()
+        assert await asyncio.gather(third, fourth) == [12, 16]
+
+    assert run(scenario) == [[2], [6, 8]]
+
+
+def test_one_item_may_fail_alone():
+    async def scenario(mill, batcher):
+        answers = await asyncio.gather(
+            *(batcher.submit(n, 1) for n in (2, 3, 4)), return_exceptions=True
+        )
+        assert [answers[0], answers[2]] == [4, 8]
+        assert isinstance(answers[1], ValueError)
+        assert str(answers[1]) == "3 is odd"
+
+    assert run(scenario) == [[2, 3, 4]]
+
+
+def test_a_batch_that_breaks_the_work_does_not_end_it():
+    async def scenario(mill, batcher):
+        answers = await asyncio.gather(
+            *(batcher.submit(n, 1) for n in (2, 666)), return_exceptions=True
+        )
+        assert [str(answer) for answer in answers] == ["the mill broke"] * 2
+        assert await batcher.submit(4, 1) == 8
+
+    run(scenario)
+
+
+def test_at_the_end_those_who_wait_are_served_and_others_are_not():
+    async def scenario(mill, batcher):
+        mill.go.clear()
+        tasks = [asyncio.create_task(batcher.submit(n, 1)) for n in (2, 4, 6)]
+        await until(lambda: mill.batches)
+        end = asyncio.create_task(batcher.close())
+        await asyncio.sleep(0)
+        with pytest.raises(QueueFull):
+            await batcher.submit(8, 1)
+        mill.go.set()
+        assert await asyncio.gather(*tasks) == [4, 8, 12]
+        await end
+
+    assert run(scenario, max_items=1, wait=0) == [[2], [4], [6]]

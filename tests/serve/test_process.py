@@ -1,0 +1,99 @@
+"""The server as it is run: a process of its own, reached over loopback."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+
+import httpx
+import pytest
+
+from capsrl.labeler import Labeler
+from tests.helpers.serving import ROOT, expected, running, same
+
+HELPERS = ROOT / "tests" / "helpers"
+
+
+@pytest.fixture(scope="module")
+def server(tiny_model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("log")
+    with running(folder, "--model", tiny_model, CAPSRL_TOKEN="right") as server:
+        yield server
+        # Ctrl-C ends it in peace.
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(30) == 0
+        assert "Traceback" not in server.log.read_text()
+
+
+def test_it_serves(server, tiny_model):
+    assert server.url.startswith("http://127.0.0.1:")
+    labeler = Labeler.load(tiny_model)
+    with httpx.Client(base_url=server.url, headers={"Authorization": "Bearer right"}) as client:
+        response = client.post("/label", json={"text": "dogs bark. naïve 猫 sees him"})
+        assert same(response.json()["sentences"], expected(labeler, "dogs bark. naïve 猫 sees him"))
+        assert "server" not in response.headers
+        assert "capsrl_sentences_total 2.0" in client.get("/metrics").text
+        assert client.get("/").status_code == 200
+        client.headers.clear()
+        assert client.post("/label", json={"text": "x"}).status_code == 401
+
+
+def test_schemathesis_finds_nothing(server, tmp_path):
+    """All its checks, on valid and invalid requests made from our OpenAPI document."""
+    paths = os.pathsep.join([str(ROOT), str(HELPERS)])
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from schemathesis.cli import schemathesis; schemathesis()",
+            "run",
+            f"{server.url}openapi.json",
+            "--header=Authorization: Bearer right",
+            "--checks=all",
+            "--max-examples=15",
+            "--seed=1",
+            "--no-color",
+        ],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": paths, "SCHEMATHESIS_HOOKS": "schemathesis_hooks"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr[-5000:]
+    assert "No issues found" in done.stdout
+    lines = [json.loads(line) for line in server.log.read_text().splitlines()]
+    statuses = [line["status"] for line in lines if line.get("path") == "/label"]
+    assert statuses.count(200) > 10
+    assert statuses.count(422) > 20
+    assert 500 not in statuses
+
+
+def test_at_sigterm_requests_at_hand_are_answered(tiny_model, tmp_path):
+    """Half a request is in when the signal comes; nobody else gets in, but it is served."""
+    body = json.dumps({"text": "dogs bark"}).encode()
+    head = (
+        "POST /label HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with running(tmp_path, "--model", tiny_model) as server:
+        with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+            connection.sendall(head.encode() + body[:5])
+            # By the time this is answered, that has been read.
+            assert httpx.get(f"{server.url}health").status_code == 200
+            server.process.send_signal(signal.SIGTERM)
+            while "Shutting down" not in server.log.read_text():
+                assert server.process.poll() is None
+            with pytest.raises(httpx.ConnectError):
+                httpx.get(f"{server.url}health")
+            connection.sendall(body[5:])
+            answer = b""
+            while part := connection.recv(65536):
+                answer += part
+        assert answer.startswith(b"HTTP/1.1 200 OK")
+        sentences = json.loads(answer.partition(b"\r\n\r\n")[2])["sentences"]
+        assert same(sentences, expected(Labeler.load(tiny_model), "dogs bark"))
+        assert server.process.wait(30) == -signal.SIGTERM
+        assert "Application shutdown complete" in server.log.read_text()

@@ -1,0 +1,97 @@
+"""Pages and fragments: self-contained, well-formed, with the movement of roles in tables."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.show import html, html_fragment, html_parts
+from tests.helpers.show_sentences import contract, long_sentence
+
+XHTML = "{http://www.w3.org/1999/xhtml}"
+MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing <signed>"}}
+ANY_TEXT = st.text(st.characters(codec=None), max_size=8)
+
+
+def table_rows(table: ET.Element) -> list[list[str]]:
+    rows = [row for row in table.iter() if row.tag.removeprefix(XHTML) == "tr"]
+    return [["".join(cell.itertext()) for cell in row] for row in rows]
+
+
+def tables(root: ET.Element) -> list[ET.Element]:
+    return [element for element in root.iter() if element.tag.removeprefix(XHTML) == "table"]
+
+
+@settings(deadline=None)
+@given(st.lists(ANY_TEXT, min_size=1, max_size=5), ANY_TEXT, ANY_TEXT, ANY_TEXT)
+def test_any_text_gives_a_well_formed_page(words, sense, role, name):
+    parts = (Argument(role, len(words) - 1, 0.5),)
+    sentence = Sentence(tuple(words), id=name).with_propositions([Proposition(0, sense, parts)])
+    meanings = {sense: {role: name}}
+    ET.fromstring(html([sentence], title=name, descriptions=meanings).encode())
+    ET.fromstring(html_fragment(sentence, descriptions=meanings).encode())
+
+
+def test_tables_say_what_is_known():
+    first, second = tables(ET.fromstring(html_fragment(contract(), descriptions=MEANINGS)))
+    assert table_rows(first) == [
+        ["role", "word", "probability", "characters", "meaning"],
+        ["A0", "Hiti", "0.99", "0-4", "signer"],
+        ["A1", "contract", "0.97", "16-24", "thing <signed>"],
+        ["AM-TMP", "yesterday", "0.95", "25-34", ""],
+    ]
+    assert table_rows(second)[0] == ["role", "word", "probability", "characters"]
+
+
+def test_columns_nobody_knows_are_left_out():
+    read = Sentence(("go", "on")).with_propositions(
+        [Proposition(0, "go.01", (Argument("A1", 1),)), Proposition(1, None)]
+    )
+    first, second = tables(ET.fromstring(html_fragment(read)))
+    assert table_rows(first) == [["role", "word"], ["A1", "on"]]
+    assert table_rows(second) == []
+    assert "".join(second.itertext()) == "on ?"
+
+
+def test_traces_are_shown_step_by_step():
+    shown = html_fragment(contract(traced=True))
+    first, second = tables(ET.fromstring(shown))
+    assert [row[-3:] for row in table_rows(first)] == [
+        ["start", "1", "2"],
+        ["0.50", "0.75", "0.99"],
+        ["0.25 none", "0.62", "0.97"],
+        ["0.25 A1", "0.75", "0.95"],
+        ["0.75", "0.50 none", "0.10 none"],
+    ]
+    assert table_rows(first)[-1][:2] == ["(A1)", "left"]
+    assert "start" not in table_rows(second)[0]
+    assert "<details open" in shown and "given up" in shown
+    assert "<details open" not in html_fragment(contract())
+
+
+def test_pages_fetch_nothing_and_run_nothing():
+    page = html([contract(traced=True), long_sentence()], title="Two <sentences>")
+    links = re.findall(r"""(?:https?:|//)[^"'\s<)]*""", page)
+    assert set(links) == {"http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"}
+    assert not re.search(r"<script|<link|@import|url\(|\son\w+=", page)
+    assert "<title>Two &lt;sentences&gt;</title>" in page
+
+
+def test_sentences_have_their_names_or_numbers():
+    page = html([contract(), replace(contract(), id="ewt-7"), Sentence(())])
+    root = ET.fromstring(page)
+    assert [heading.text for heading in root.iter(f"{XHTML}h2")] == ["1", "ewt-7", "3"]
+
+
+def test_pages_come_in_parts():
+    def endless():
+        while True:
+            yield contract()
+
+    parts = html_parts(endless())
+    head, first, second = (next(parts) for _ in range(3))
+    assert head.startswith("<!DOCTYPE html>")
+    assert "<h2>1</h2>" in first and "<h2>2</h2>" in second

@@ -1,0 +1,142 @@
+"""Tables as they are printed, to the letter."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.show.table import make_console, render_table
+from tests.helpers.show_sentences import contract
+
+MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing signed"}, "leave.01": {"A0": "goer"}}
+
+
+def printed(*sentences: Sentence, **options) -> str:
+    file = io.StringIO()
+    make_console(file).print(render_table(sentences, **options))
+    return file.getvalue()
+
+
+def test_worked_example():
+    assert printed(contract(), descriptions=MEANINGS) == (
+        "Hiti signed the contract yesterday and left.\n"
+        "  signed  sign.01  0.98  5-11\n"
+        "    A0      Hiti       0.99  0-4    signer\n"
+        "    A1      contract   0.97  16-24  thing signed\n"
+        "    AM-TMP  yesterday  0.95  25-34\n"
+        "  left  leave.01  0.60  39-43\n"
+        "    A0  Hiti  0.81  0-4  goer\n"
+    )
+
+
+def test_of_a_longer_text_each_sentence_shows_its_own_part_and_where_that_is():
+    text = "Look!\nDogs   bark."
+    look = Sentence(("Look", "!"), text=text, offsets=((0, 4), (4, 5)))
+    bark = Sentence(("Dogs", "bark", "."), text=text, offsets=((6, 10), (13, 17), (17, 18)))
+    both = (
+        look.with_propositions([Proposition(0, "look.01")]),
+        bark.with_propositions([Proposition(1, "bark.01", (Argument("A0", 0),))]),
+    )
+    expected = (
+        "Look!\n  Look  look.01  0-4\n\nDogs bark.\n  bark  bark.01  13-17\n    A0  Dogs  6-10\n"
+    )
+    assert printed(*both) == expected
+    assert printed(*(sentence.alone() for sentence in both)) == expected
+
+
+def test_trace():
+    assert printed(contract(traced=True), trace=True) == (
+        "Hiti signed the contract yesterday and left.\n"
+        "  signed  sign.01  0.98  5-11\n"
+        "                       start      1          2\n"
+        "    A0      Hiti       0.50       0.75       0.99\n"
+        "    A1      contract   0.25 none  0.62       0.97\n"
+        "    AM-TMP  yesterday  0.25 A1    0.75       0.95\n"
+        "    (A1)    left       0.75       0.50 none  0.10 none\n"
+        "  left  leave.01  0.60  39-43\n"
+        "    A0  Hiti  0.81  0-4\n"
+        "\n"
+        "0.25 A1: A1 was more probable than the role of that row; (A1): given up in the end\n"
+    )
+
+
+def test_traces_are_shown_only_when_asked_for_and_there():
+    assert printed(contract(traced=True)) == printed(contract()) == printed(contract(), trace=True)
+
+
+def test_meanings_stand_beside_traces_too():
+    lines = printed(contract(traced=True), trace=True, descriptions=MEANINGS).splitlines()
+    assert lines[3].endswith("0.99       signer")
+    assert lines[5].endswith("0.95")
+
+
+def test_corpora_without_probabilities_or_text():
+    read = Sentence(("Go", "on", "!"))
+    first = read.with_propositions([Proposition(0, None, (Argument("A1", 1),)), Proposition(1)])
+    assert printed(first, read) == (
+        "Go on !\n  Go  ?\n    A1  on\n  on  ?\n\nGo on !\n  no predicate\n"
+    )
+
+
+def test_phrases_where_there_is_a_parse():
+    words = ("The", "old", "man", "signed", "it", ".")
+    parts = (Argument("A0", 2), Argument("A1", 4))
+    read = Sentence(words, heads=(2, 2, 3, None, 3, 3)).with_propositions(
+        [Proposition(3, "sign.01", parts)]
+    )
+    assert printed(read, descriptions=MEANINGS).splitlines()[2:] == [
+        "    A0  man  The old man  signer",
+        "    A1  it                thing signed",
+    ]
+
+
+def test_columns_line_up_under_wide_characters():
+    words = ("首次", "邀請", "A")
+    parts = (Argument("A0", 0, 0.5), Argument("A1", 2, 0.25))
+    lines = printed(Sentence(words).with_propositions([Proposition(1, "x", parts)])).splitlines()
+    assert lines[2:] == ["    A0  首次  0.50", "    A1  A     0.25"]
+
+
+def test_escape_sequences_and_surrogates_do_not_reach_the_terminal():
+    shown = printed(Sentence(("\x1b[31mred", "\ud800", "[bold]", ":smile:")))
+    assert shown.splitlines()[0] == "␛[31mred \ufffd [bold] :smile:"
+
+
+def test_long_words_and_sentences_fit_the_width():
+    address = "http://" + "x" * 200
+    part = Proposition(1, "see.01", (Argument("A1", 0, 0.5),), 0.5)
+    lines = printed(Sentence((address, "see", *["word"] * 50)).with_propositions([part])).split(
+        "\n"
+    )
+    assert max(map(len, lines)) <= 100
+    assert not any(line.endswith(" ") for line in lines)
+    assert "    A1  " + address[:39] + "…  0.50" in lines
+
+
+def test_long_meanings_wrap_and_keep_their_indent():
+    meanings = {"sign.01": {"A0": " ".join(["long"] * 30)}}
+    lines = printed(contract(), descriptions=meanings).splitlines()
+    assert lines[3].startswith("    long long")
+
+
+@pytest.mark.parametrize("variable", ["FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE"])
+def test_files_do_not_depend_on_the_environment(monkeypatch, variable):
+    plain = printed(contract())
+    monkeypatch.setenv(variable, "1")
+    assert printed(contract()) == plain
+
+
+def test_terminals_get_colours():
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    file = Terminal()
+    console = make_console(file)
+    assert isinstance(console, Console) and console.is_terminal
+    file = io.StringIO()
+    Console(file=file, force_terminal=True, color_system="standard").print(
+        render_table([contract()])
+    )
+    assert "\x1b[1;32mA0" in file.getvalue()
