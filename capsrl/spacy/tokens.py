@@ -66,7 +66,7 @@ def sentences_of(doc: Doc) -> Iterator[list[Token]]:
     """The words of each sentence, without tokens that are white space.
 
     Sentences are those of the Doc; where it has none, those that `capsrl.text.sentences` finds in
-    its text, with the tokens of the Doc. None is longer than MAX_WORDS: the rest is cut off as another.
+    its text, with the tokens of the Doc. None is longer than MAX_WORDS: the rest is cut off.
     """
     sentences: Iterable[Iterable[Token]]
     if doc.has_annotation("SENT_START"):

@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_jsonl import sentences
 
 from capsrl.data.conll09 import format_conll09
 from capsrl.data.conllu import read_conllu
@@ -18,6 +17,7 @@ from capsrl.data.files import read_lines
 from capsrl.data.formats import input_format, output_format, read_sentences, write_sentences
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Argument, Proposition, Sentence
+from tests.data.test_jsonl import sentences
 
 SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
 

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import save_file
-from test_embeddings_elmo import OPTIONS, write_model
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, LossConfig, ModelConfig
@@ -24,6 +23,7 @@ from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Proposition, Sentence
+from tests.model.embeddings.test_elmo import OPTIONS, write_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SENTENCES = list(read_sentences(ROOT / "tests" / "fixtures" / "tiny.conll09"))
