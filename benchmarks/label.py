@@ -31,14 +31,14 @@ import torch
 import capsrl
 from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
-from capsrl.labeler import Labeler
+from capsrl.labeler import BATCH_WORDS, Labeler
 from capsrl.model.batches import Indexed, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
 PARTS = ("given", "text", "start")
-BATCH_WORDS = 2000  # as Labeler.label_sentences has it
+MARKED = capsrl.Options(predicates="marked")
 
 
 @dataclass
@@ -95,7 +95,7 @@ def given(labeler: Labeler, sentences: list[Sentence], options: argparse.Namespa
         measure(
             timed,
             {
-                "given": lambda batch=batch: list(labeler.label_sentences(batch)),  # type: ignore[misc]
+                "given": lambda batch=batch: list(labeler.label_sentences(batch, options=MARKED)),  # type: ignore[misc]
                 "encoder": encoder(network, [network.collate(mine, gold=False).inputs]),
                 "per pred.": encoder(network, passes),
             },

@@ -67,11 +67,12 @@ def main() -> None:
     labeler = capsrl.load()
     print(f"{len(everything)} gold sentences, {len(gold)} of them with their text")
     print(f"{'':34} predicates  precision   recall       F1       EM")
-    show("predicates given, all", score(everything, labeler.label_sentences(everything)))
-    found = labeler.label_sentences(everything, predicates="predicted")
+    marked = labeler.label_sentences(everything, predicates="marked")
+    show("predicates given, all", score(everything, marked))
+    found = labeler.label_sentences(everything, predicates="found")
     show("predicates found, all", score(everything, found))
     bare = [Sentence(sentence.words) for sentence in gold]
-    show("words alone", score(gold, labeler.label_sentences(bare, predicates="predicted")))
+    show("words alone", score(gold, labeler.label_sentences(bare, predicates="found")))
     texts = [sentence.text or "" for sentence in gold]
     labelled = labeler.label_many(texts)
     pairs = [on_gold_words(one, many) for one, many in zip(gold, labelled, strict=True)]

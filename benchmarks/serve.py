@@ -250,7 +250,7 @@ def main() -> None:
     sentences, texts = make_texts()
     labelled = capsrl.load().label_many([*sentences, *texts])
     answers: dict[str, Json] = {
-        text: {"sentences": [sentence.alone().to_dict() for sentence in result]}
+        text: {"sentences": [sentence.standalone().to_dict() for sentence in result]}
         for text, result in zip([*sentences, *texts], labelled, strict=True)
     }
     measure_throughput("a sentence each", sentences, answers, options.short)

@@ -1,4 +1,4 @@
-"""capsrl: who did what to whom, as propositions with senses, roles and confidences.
+"""Semantic role labeling: who did what to whom, with senses, roles and probabilities.
 
 >>> import capsrl
 >>> labeler = capsrl.load()
@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError
+from capsrl.options import Options
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
-if TYPE_CHECKING:  # torch takes a second to import, and reading or scoring files needs none
+if TYPE_CHECKING:  # at run time `__getattr__` imports it: torch takes a second to import
     from capsrl.labeler import Labeler
 
 __version__ = "0.1.0"
@@ -24,7 +25,9 @@ __all__ = [
     "CapsrlError",
     "ConfigError",
     "DataError",
+    "Labeler",
     "ModelError",
+    "Options",
     "Proposition",
     "Sentence",
     "Trace",
@@ -32,20 +35,35 @@ __all__ = [
 ]
 
 
-def load(model: str | Path = "en", *, device: str = "cpu") -> "Labeler":
-    """The labeler of a model: the name of one that ships with capsrl, or a model folder.
+def load(
+    model: str | Path = "en", *, device: str | None = None, threads: int | None = None
+) -> "Labeler":
+    """Load a model: the name of one that ships with capsrl, or a model folder.
 
-    Raises ModelError for what is neither, ConfigError when torch is not installed.
+    device   cpu, cuda, cuda:1; the GPU if there is one by default
+    threads  at most so many CPU threads; all cores of the process by default
+
+    Raises ModelError for a model that does not exist, ConfigError when torch is not installed.
     """
-    try:
-        from capsrl.labeler import Labeler
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"labelling needs {error.name}: pip install 'capsrl[model]'") from None
-    shipped = {file.parent.name: file.parent for file in _MODELS.glob("*/config.json")}
-    folder = shipped.get(str(model), Path(model))
+    folder = shipped_models().get(str(model), Path(model))
     if not folder.is_dir():
         raise ModelError(
             f"{model}: expected a model folder, or the name of a model that ships with capsrl "
-            f"({', '.join(sorted(shipped))}), got neither"
+            f"({', '.join(sorted(shipped_models()))}), got neither"
         )
-    return Labeler.load(folder, device=device)
+    return __getattr__("Labeler").load(folder, device=device, threads=threads)  # type: ignore[no-any-return, attr-defined]
+
+
+def shipped_models() -> dict[str, Path]:
+    """The models that ship with capsrl: name -> folder."""
+    return {file.parent.name: file.parent for file in _MODELS.glob("*/config.json")}
+
+
+def __getattr__(name: str) -> object:
+    if name != "Labeler":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from capsrl.labeler import Labeler
+    except ModuleNotFoundError as error:
+        raise ConfigError(f"labeling needs {error.name}: pip install '.[model]'") from None
+    return Labeler

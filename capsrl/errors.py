@@ -1,23 +1,23 @@
-"""What can go wrong with what a user gives us, and nothing else.
+"""The errors that capsrl raises for mistakes in a user's input.
 
 CapsrlError            caught once, in the command line, where it becomes exit code 2
 ├── DataError          a corpus or text that cannot be read: names file and line
-├── ConfigError        a recipe or option that means nothing: names every bad key
-└── ModelError         a model folder that cannot be trusted: names what is missing or wrong
+├── ConfigError        a recipe or option that is unknown or out of range: names every bad key
+└── ModelError         a model folder that is incomplete or damaged: names the file
 
 A message reads ``where: expected what, got what; how to fix``, on one line.
 """
 
 
 class CapsrlError(Exception):
-    """A mistake in the user's input; the message says where and how to mend it."""
+    """A mistake in the user's input; the message says where it is and how to fix it."""
 
 
-class DataError(CapsrlError):
-    """A file or text does not hold what its format promises."""
+class DataError(CapsrlError, ValueError):
+    """A file or text does not have the contents that its format requires."""
 
 
-class ConfigError(CapsrlError):
+class ConfigError(CapsrlError, ValueError):
     """A recipe or a command-line option is unknown, missing or out of range."""
 
 

@@ -1,322 +1,306 @@
-"""Labeler: text or sentences in, sentences with propositions out."""
+"""Labeler: finds the propositions of text and of sentences."""
 
 import dataclasses
+import warnings
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Unpack, overload
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.errors import ConfigError
-from capsrl.model.batches import Indexed, bucket, share_out
-from capsrl.model.decode import decode
+from capsrl.device import available_cores, find_device, limited_threads
+from capsrl.errors import ConfigError, DataError
+from capsrl.model.batches import bucket
 from capsrl.model.folder import load_network, save_network
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
+from capsrl.model.predictor import Predictor
 from capsrl.model.weights import Precision
-from capsrl.sentence import Proposition, Sentence
-from capsrl.text.lemmatizer import kind_of
-from capsrl.text.sentences import read_text
+from capsrl.options import OptionKeywords, Options, make_options
+from capsrl.sentence import Sentence
+from capsrl.text.reading import mark_predicates, to_sentences
 
-CHUNK = 2048  # sentences read ahead, to be batched by length
-PAIRS = 8192  # of a predicate and a word that are looked at together
+CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
+BATCH_WORDS = 2000  # words of a batch, padding counted
+# Batches of fewer words are computed by one thread: more of them wait for each other longer than
+# they compute, and on a busy machine much longer.
+THREADED_WORDS = 256
 
-PredicateSource = Literal["given", "predicted"]
-Kind = Literal["verb", "noun", "adjective"]
-
-
-@dataclasses.dataclass(frozen=True)
-class Options:
-    """How to label; the arguments of `Labeler.label_sentences` say what each means."""
-
-    predicates: PredicateSource
-    kinds: Collection[Kind] | None
-    iterations: int | None
-    threshold: float
-    trace: bool
+Text = str | Sentence
 
 
 class Labeler:
     """A trained network with all it needs to label.
 
-    Every way to predict goes through `label_sentences`: raw text, dev scoring, the command line.
+    Every prediction goes through `label_sentences`: raw text, dev scoring, command line, server.
+
+    device   cpu, cuda, cuda:1; the GPU if there is one by default
+    threads  at most so many CPU threads; by default as many as the process has cores, of which
+             a single sentence uses one
     """
 
     def __init__(
-        self, network: Network, config: ModelConfig, *, device: str | torch.device = "cpu"
+        self,
+        network: Network,
+        config: ModelConfig,
+        *,
+        device: str | torch.device | None = None,
+        threads: int | None = None,
     ) -> None:
-        self.network = network.to(device)
+        if threads is not None and threads < 1:
+            raise ConfigError(f"threads: expected at least 1, got {threads}")
+        self.device = find_device(device)
+        self.network = network.to(self.device)
         self.config = config
-        self.device = torch.device(device)
+        self._predictor = Predictor(self.network, self.device)
+        self.threads = threads or available_cores()
 
     @property
     def inventory(self) -> Inventory:
         """The roles, senses and words the model knows."""
         return self.network.inventory
 
+    @overload
+    def label(  # type: ignore[overload-overlap]  # a string is an iterable of strings too
+        self,
+        text: Text,
+        *,
+        at: Collection[int] | None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[Sentence]: ...
+
+    @overload
     def label(
         self,
-        text: str | Sequence[str],
+        text: Iterable[Text],
         *,
-        predicates: Literal["predicted"] | Collection[int] = "predicted",
-        kinds: Collection[Kind] | None = None,
-        iterations: int | None = None,
-        threshold: float = 0.0,
-        trace: bool = False,
-    ) -> list[Sentence]:
-        """Label raw text, or the words of one sentence.
+        at: None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[list[Sentence]]: ...
 
-        predicates  predicted: found by the model; or where they are: offsets of characters in a
-                    text, positions of words in a sentence that comes as words
-        The other arguments are those of `label_sentences`.
+    def label(
+        self,
+        text: Text | Iterable[Text],
+        *,
+        at: Collection[int] | None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> list[Sentence] | list[list[Sentence]]:
+        """Label a text, or several.
+
+        text     raw text, or a Sentence whose words are known -> its sentences with propositions;
+                 several of them -> such a list for each
+        at       where the predicates of one text are: offsets of characters, or positions of words
+                 in a Sentence that has no text
+        options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
+                 trace
         """
-        if predicates == "predicted":
-            source: PredicateSource = "predicted"
-            sentences = sentences_of(text)
-        else:
-            source = "given"
-            sentences = mark_predicates(text, [int(position) for position in predicates])
-        return list(
-            self.label_sentences(
-                sentences,
-                predicates=source,
-                kinds=kinds,
-                iterations=iterations,
-                threshold=threshold,
-                trace=trace,
-            )
-        )
+        chosen = make_options(options, **keywords)
+        if not isinstance(text, str | Sentence):
+            if at is not None:
+                raise DataError("at: expected with one text, got several; label them one by one")
+            return list(self.label_many(text, options=chosen))
+        sentences = to_sentences(text)
+        if at is not None:
+            sentences = mark_predicates(sentences, at)
+            chosen = dataclasses.replace(chosen, predicates="marked")
+        return list(self.label_sentences(sentences, options=chosen))
+
+    @overload
+    def label_many(
+        self,
+        texts: Iterable[Text],
+        *,
+        as_tuples: Literal[False] = False,
+        batch_size: int | None = None,
+        progress: bool = False,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Iterator[list[Sentence]]: ...
+
+    @overload
+    def label_many(
+        self,
+        texts: Iterable[tuple[Any, Text]],
+        *,
+        as_tuples: Literal[True],
+        batch_size: int | None = None,
+        progress: bool = False,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Iterator[tuple[Any, list[Sentence]]]: ...
 
     def label_many(
         self,
-        texts: Iterable[str | Sequence[str]],
+        texts: Iterable[Any],
         *,
-        kinds: Collection[Kind] | None = None,
-        iterations: int | None = None,
-        threshold: float = 0.0,
-        trace: bool = False,
-    ) -> Iterator[list[Sentence]]:
-        """Label a stream of texts, in their order: for each, its sentences.
+        as_tuples: bool = False,
+        batch_size: int | None = None,
+        progress: bool = False,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Iterator[Any]:
+        """Label a stream of texts in order, yielding the sentences of each.
 
         Sentences of different texts share batches, so this is much faster than one `label` after
-        the other; only some of them are held at a time.
+        the other; only some of the texts are held at a time.
+
+        as_tuples   the stream has pairs (id, text), and so has the result: (id, sentences)
+        batch_size  at most so many sentences in a batch; by default batches are cut by words
+        progress    show a progress bar on stderr
+        options     an `Options`, or its fields as keywords
         """
-        counts: deque[int] = deque()  # of sentences of the texts read so far
+        chosen = make_options(options, **keywords)
+        if isinstance(texts, str | Sentence):
+            raise DataError("texts: expected several texts, got one; label(text) labels one")
+        return self._label_many(texts, as_tuples, batch_size, progress, chosen)
+
+    def _label_many(
+        self,
+        texts: Iterable[Any],
+        as_tuples: bool,
+        batch_size: int | None,
+        progress: bool,
+        options: Options,
+    ) -> Iterator[Any]:
+        waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
 
         def stream() -> Iterator[Sentence]:
-            for text in texts:
-                sentences = sentences_of(text)
-                counts.append(len(sentences))
+            for position, item in enumerate(_watched(texts) if progress else texts):
+                key, text = _pair(item, position) if as_tuples else (None, item)
+                sentences = to_sentences(text, position=position)
+                waiting.append((key, len(sentences)))
                 yield from sentences
 
+        def result(key: Any, sentences: list[Sentence]) -> Any:  # noqa: ANN401
+            return (key, sentences) if as_tuples else sentences
+
         done: list[Sentence] = []
-        for sentence in self.label_sentences(
-            stream(),
-            predicates="predicted",
-            kinds=kinds,
-            iterations=iterations,
-            threshold=threshold,
-            trace=trace,
-        ):
-            while counts[0] == 0:
-                yield done[: counts.popleft()]
+        for sentence in self.label_sentences(stream(), batch_size=batch_size, options=options):
+            while waiting[0][1] == 0:
+                yield result(waiting.popleft()[0], [])
             done.append(sentence)
-            if len(done) == counts[0]:
-                counts.popleft()
-                yield done
+            if len(done) == waiting[0][1]:
+                yield result(waiting.popleft()[0], done)
                 done = []
-        for _ in counts:
-            yield []
+        for key, _ in waiting:  # texts without sentences at the end of the stream
+            yield result(key, [])
 
     def label_sentences(
         self,
         sentences: Iterable[Sentence],
         *,
-        predicates: PredicateSource = "given",
-        kinds: Collection[Kind] | None = None,
-        iterations: int | None = None,
-        threshold: float = 0.0,
-        trace: bool = False,
-        batch_words: int = 2000,
+        batch_size: int | None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
     ) -> Iterator[Sentence]:
-        """Label sentences, in their order, holding only some of them at a time.
+        """Label a stream of sentences in order, holding only some of them at a time.
 
-        predicates  given: at the positions of the sentence's propositions; predicted: found
-        kinds       of predicates to keep: verb, noun, adjective; None for all
-        iterations  of routing, if not as many as in training
-        threshold   arguments less probable than this are left out
-        trace       keep what was believed after every iteration, in `Proposition.trace`
+        batch_size  at most so many sentences in a batch; by default batches are cut by words
+        options     an `Options`, or its fields as keywords
 
         A sentence without tags gets those the model predicts, if it has a tagger.
         """
-        if iterations is not None and iterations < 1:
-            raise ValueError(f"expected at least 1 iteration, got {iterations}")
-        options = Options(predicates, kinds, iterations, threshold, trace)
-        stream = iter(sentences)
-        while chunk := list(islice(stream, CHUNK)):
-            yield from self._label_chunk(chunk, options, batch_words)
+        chosen = make_options(options, **keywords)
+        if batch_size is not None and batch_size < 1:
+            raise ConfigError(f"batch_size: expected at least 1, got {batch_size}")
+        return self._label_sentences(sentences, batch_size, chosen)
+
+    def _label_sentences(
+        self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
+    ) -> Iterator[Sentence]:
+        decided = options
+        for number, chunk in enumerate(_chunks(sentences)):
+            if options.predicates == "auto":
+                any_marked = any(sentence.propositions for sentence in chunk)
+                if number == 0:
+                    source: Literal["marked", "found"] = "marked" if any_marked else "found"
+                    decided = dataclasses.replace(options, predicates=source)
+                elif any_marked and decided.predicates == "found":
+                    warnings.warn(
+                        f"predicates: none of the first {CHUNK:,} sentences marks any, so those "
+                        "of all are found; predicates='marked' takes the marks of later ones",
+                        stacklevel=2,
+                    )
+                    options = decided  # one warning is enough
+            yield from self._label_chunk(chunk, decided, batch_size)
 
     def _label_chunk(
-        self, chunk: list[Sentence], options: Options, batch_words: int
+        self, chunk: list[Sentence], options: Options, batch_size: int | None
     ) -> list[Sentence]:
-        labelled = [sentence.with_propositions(()) for sentence in chunk]
+        labeled = [sentence.with_propositions(()) for sentence in chunk]
         busy = [
             number
             for number, sentence in enumerate(chunk)
-            if sentence.words and (options.predicates == "predicted" or sentence.predicates)
+            if sentence.words and (options.predicates == "found" or sentence.predicates)
         ]
         items = [self.network.index(chunk[number], gold=False) for number in busy]
         lengths = [item.length for item in items]
-        for members in bucket(lengths, batch_words=batch_words, seed=None):
-            numbers = [busy[member] for member in members]
-            answers = self._label_batch(
-                [chunk[number] for number in numbers], [items[m] for m in members], options
-            )
-            for number, answer in zip(numbers, answers, strict=True):
-                labelled[number] = answer
-        return labelled
-
-    @torch.inference_mode()
-    def _label_batch(
-        self, sentences: Sequence[Sentence], items: Sequence[Indexed], options: Options
-    ) -> list[Sentence]:
-        network = self.network.eval()
-        if options.predicates == "predicted" or not network.mark_predicate:
-            blind = [_with_predicates(item, ()) for item in items]
-            batch = network.collate(blind, gold=False).to(self.device)
-            states = network.encode(batch)
-            sentences = self._tagged(sentences, states)
-        if options.predicates == "predicted":
-            found = ((network.finder(states) > 0) & batch.mask).cpu().numpy()  # B T
-            items = [
-                _with_predicates(item, np.flatnonzero(row).tolist())
-                for item, row in zip(items, found, strict=True)
-            ]
-        items = [
-            self._with_lemmas(_of_kinds(item, sentence, options.kinds), sentence)
-            for item, sentence in zip(items, sentences, strict=True)
-        ]
-        answers: list[list[Proposition]] = [[] for _ in items]
-        for numbers, parts in share_out(items, most=PAIRS):
-            if network.mark_predicate:
-                marked = network.collate(parts, gold=False, blind=False).to(self.device)
-                near, mask, predicates = network.encode(marked), marked.mask, marked.predicates
-            else:
-                here, longest = torch.tensor(numbers, device=self.device), parts[0].n_words
-                near, mask = states[here, :longest], batch.mask[here, :longest]
-                predicates = network.collate_predicates(parts).to(self.device)
-            propositions = decode(
-                network.relate(near, mask, predicates, options.iterations),
-                positions=[position for item in parts for position in item.predicates],
-                lemmas=[lemma for item in parts for lemma in item.lemmas],
-                lengths=[item.n_words for item in parts for _ in item.predicates],
-                inventory=self.inventory,
-                threshold=options.threshold,
-                trace=options.trace,
-            )
-            owners = [n for n, item in zip(numbers, parts, strict=True) for _ in item.predicates]
-            for owner, proposition in zip(owners, propositions, strict=True):
-                answers[owner].append(proposition)
-        return [s.with_propositions(a) for s, a in zip(sentences, answers, strict=True)]
-
-    def _tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
-        """The sentences with parts of speech, predicted where there were none.
-
-        states  B T H
-        """
-        if self.network.tagger is None or all(sentence.tags for sentence in sentences):
-            return sentences
-        tags = list(self.inventory.tags)
-        best = self.network.tagger(states).argmax(-1).tolist()  # B T
-        return [
-            sentence
-            if sentence.tags
-            else dataclasses.replace(
-                sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)])
-            )
-            for sentence, row in zip(sentences, best, strict=True)
-        ]
-
-    def _with_lemmas(self, item: Indexed, sentence: Sentence) -> Indexed:
-        """The lemma of each predicate: what the sentence says, else what its form and tag say."""
-        if sentence.lemmas is not None:
-            lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
-        elif self.inventory.lemmatiser is None:
-            lemmas = [sentence.words[position].lower() for position in item.predicates]
-        else:
-            tags = sentence.tags or (None,) * len(sentence.words)
-            lemmas = [
-                self.inventory.lemmatiser.find(sentence.words[position], tags[position])
-                for position in item.predicates
-            ]
-        return dataclasses.replace(item, lemmas=tuple(lemmas))
+        for group in bucket(lengths, batch_words=BATCH_WORDS, seed=None):
+            size = batch_size or len(group)
+            for first in range(0, len(group), size):
+                members = group[first : first + size]
+                numbers = [busy[member] for member in members]
+                threads = 1 if sum(lengths[m] for m in members) < THREADED_WORDS else self.threads
+                with limited_threads(threads):
+                    answers = self._predictor.label_batch(
+                        [chunk[number] for number in numbers], [items[m] for m in members], options
+                    )
+                for number, answer in zip(numbers, answers, strict=True):
+                    labeled[number] = answer
+        return labeled
 
     def save(self, folder: str | Path, *, precision: Precision = "full") -> None:
         """Write the model folder, replacing a model that was there."""
         save_network(self.network, self.config, Path(folder), precision=precision)
 
     @classmethod
-    def load(cls, folder: str | Path, *, device: str | torch.device = "cpu") -> "Labeler":
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        device: str | torch.device | None = None,
+        threads: int | None = None,
+    ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 
         A model trained with fastText vectors looks for their file where its config.json says, and
-        warns if it is gone: words that the data of training did not have are then unknown.
+        warns if it is gone: words that the training data did not have are then unknown.
         """
         network, config = load_network(Path(folder))
-        return cls(network, config, device=device)
+        return cls(network, config, device=device, threads=threads)
 
 
-def sentences_of(text: str | Sequence[str]) -> list[Sentence]:
-    """The sentences of raw text, or the one sentence that comes as words."""
-    if isinstance(text, str):
-        return read_text(text)
-    words = tuple(text)
-    for position, word in enumerate(words):
-        if not isinstance(word, str) or not word:
-            raise TypeError(f"expected words that are strings, got {word!r} as word {position}")
-    return [Sentence(words)]
+def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """The stream in lists of CHUNK; if reading fails, what came before it is given first."""
+    chunk: list[Sentence] = []
+    try:
+        for sentence in sentences:
+            chunk.append(sentence)
+            if len(chunk) == CHUNK:
+                yield chunk
+                chunk = []
+    except Exception:
+        if chunk:
+            yield chunk
+        raise
+    if chunk:
+        yield chunk
 
 
-def mark_predicates(text: str | Sequence[str], places: Sequence[int]) -> list[Sentence]:
-    """The sentences of a text with a bare proposition at every place.
-
-    places  offsets of characters in a text, positions of words in a sentence that comes as words
-    Raises ValueError for a place that is not in a word.
-    """
-    sentences = sentences_of(text)
-    missed = set(places)
-    marked: list[Sentence] = []
-    for sentence in sentences:
-        spans = sentence.offsets or tuple((i, i + 1) for i in range(len(sentence.words)))
-        hit = {
-            position: [place for place in places if start <= place < end]
-            for position, (start, end) in enumerate(spans)
-        }
-        missed -= {place for at in hit.values() for place in at}
-        marked.append(sentence.with_propositions(Proposition(p) for p, at in hit.items() if at))
-    if missed:
-        what = "an offset inside a word" if isinstance(text, str) else "the position of a word"
-        raise ValueError(f"expected {what}, got {min(missed)}")
-    return marked
+def _pair(item: object, position: int) -> tuple[Any, Any]:
+    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
+        return item[0], item[1]
+    raise DataError(f"text {position}: expected a pair (id, text), got {item!r:.60}")
 
 
-def _with_predicates(item: Indexed, positions: Sequence[int]) -> Indexed:
-    return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
+def _watched(texts: Iterable[Any]) -> Iterable[Any]:
+    from rich.console import Console  # not needed to label, and slow to import
+    from rich.progress import track
 
-
-def _of_kinds(item: Indexed, sentence: Sentence, kinds: Collection[Kind] | None) -> Indexed:
-    """Only the predicates of some kinds, by their tags."""
-    if kinds is None:
-        return item
-    tags = sentence.tags
-    if tags is None:
-        raise ConfigError(
-            "kinds: expected words with tags, or a model with a tagger, to choose predicates by, "
-            "got neither"
-        )
-    return _with_predicates(item, [p for p in item.predicates if kind_of(tags[p]) in kinds])
+    total = len(texts) if isinstance(texts, Sized) else None
+    return track(texts, description="texts", total=total, console=Console(stderr=True))

@@ -1,7 +1,7 @@
-"""Sentence, Proposition, Argument: the words every layer speaks.
+"""Sentence, Proposition and Argument: the data types that all parts of capsrl exchange.
 
-A reader makes them, the model fills them, the scorer compares them, a writer puts them away.
-All three are immutable: labelling a sentence gives a new one (`Sentence.with_propositions`).
+Readers make them, the model adds propositions, the scorer compares them, writers write them.
+All three are immutable: labeling a sentence gives a new one (`Sentence.with_propositions`).
 Positions are 0-based; character offsets are half-open and count into `Sentence.text`.
 """
 
@@ -20,8 +20,9 @@ class Argument:
 
     role         A0, AM-TMP, C-A1, ... A word with two roles is two arguments.
     word         position of the head word in the sentence
-    probability  how sure the model is, None when read from a corpus
-    start, end   where the head word stands in the sentence's text, when the text is known
+    probability  of the role; None when read from a corpus
+    start, end   character offsets of the head word in the sentence's text, when that is known
+    form         the head word itself; set by the Sentence that the argument is in
     """
 
     role: str
@@ -29,11 +30,12 @@ class Argument:
     probability: float | None = None
     start: int | None = None
     end: int | None = None
+    form: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How a proposition settled: what the model believed before and after each of N iterations.
+    """The role probabilities of a proposition before and after each of N routing iterations.
 
     roles     the R roles, `_` (none) first
     beliefs   N+1 T R  the probability of each role for each word
@@ -54,9 +56,10 @@ class Proposition:
     predicate    position of the predicate in the sentence
     sense        the roleset (sign.01); None where only the position is known (blind files)
     arguments    in the order of their words
-    probability  how sure the model is of the sense, None when read from a corpus
-    start, end   where the predicate stands in the sentence's text, when the text is known
-    trace        how it settled, when that was asked for; two propositions may be equal without
+    probability  of the sense; None when read from a corpus
+    start, end   character offsets of the predicate in the sentence's text, when that is known
+    trace        the probabilities of every iteration, if asked for; not compared
+    form         the predicate word itself; set by the Sentence that the proposition is in
     """
 
     predicate: int
@@ -66,11 +69,12 @@ class Proposition:
     start: int | None = None
     end: int | None = None
     trace: Trace | None = field(default=None, compare=False, repr=False)
+    form: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """The words of a sentence, what is known of each, and its propositions.
+    """The words of a sentence, their annotation, and the sentence's propositions.
 
     words         the forms
     propositions  in the order of their predicates
@@ -80,9 +84,11 @@ class Sentence:
     text          the raw text the words stand in, when there is one
     offsets       (start, end) of each word in `text`
     id            the name of the sentence in its corpus
-    columns       what else the file held, column name -> one string per word, for the way back
-    comments      lines that stood above the sentence, for the way back
-    start         where `text` begins in the longer text it was cut out of, see `alone`
+    columns       other columns of the file, name -> one string per word; kept for writing
+    comments      lines that stood above the sentence; kept for writing
+    start         offset of `text` in the longer text it was cut out of, see `standalone`
+
+    Raises ValueError for a proposition at a word that the sentence does not have.
     """
 
     words: tuple[str, ...]
@@ -98,8 +104,20 @@ class Sentence:
     comments: tuple[str, ...] = ()
     start: int | None = None
 
+    def __post_init__(self) -> None:
+        if isinstance(self.words, str):
+            raise TypeError(f"words: expected a sequence of words, got the string {self.words!r}")
+        object.__setattr__(self, "words", tuple(self.words))
+        with_forms = tuple(_with_forms(each, self.words) for each in self.propositions)
+        object.__setattr__(self, "propositions", with_forms)
+
     def __len__(self) -> int:
         return len(self.words)
+
+    def __str__(self) -> str:
+        from capsrl.show.table import sentence_table
+
+        return sentence_table(self)
 
     @property
     def predicates(self) -> tuple[int, ...]:
@@ -110,15 +128,15 @@ class Sentence:
         """The same sentence with other propositions, by predicate, with offsets where known."""
         ordered = sorted(propositions, key=lambda proposition: proposition.predicate)
         if self.offsets is not None:
-            ordered = [_with_offsets(proposition, self.offsets) for proposition in ordered]
+            ordered = [_with_offsets(each, self.words, self.offsets) for each in ordered]
         return replace(self, propositions=tuple(ordered))
 
-    def alone(self) -> "Sentence":
-        """The same sentence with its own stretch of the text only, where its words stand.
+    def standalone(self) -> "Sentence":
+        """The same sentence with only its own part of the text.
 
-        Offsets count from there, and `start` says where that is: `start + offset` counts into the
-        whole text. Without it, to write the sentences of a long text is to write that text again
-        with each of them. A sentence without text or words is given back as it is.
+        Offsets then count from the first word, and `start` is where that is in the whole text:
+        `start + offset` counts into the whole text. Without this, writing the sentences of a long
+        text would write the whole text with each. A sentence without text or words is unchanged.
         """
         if self.text is None or not self.offsets:
             return self
@@ -130,31 +148,19 @@ class Sentence:
         )
         return shorter.with_propositions(self.propositions)
 
-    # Short names for functions of layers above, which are only imported when asked for.
+    # Short names for functions of layers above, imported only when called.
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists, dicts, strings and numbers: what `to_json` writes."""
+        """The sentence as plain lists, dicts, strings and numbers, as `to_json` writes it."""
         from capsrl.data.jsonl import sentence_to_dict
 
         return sentence_to_dict(self)
 
     def to_json(self) -> str:
-        """One line of JSON, without its line end; the schema is `capsrl.data.jsonl.json_schema`."""
+        """One line of JSON, without its line end; `capsrl.data.jsonl.json_schema` describes it."""
         from capsrl.data.jsonl import format_jsonl
 
         return format_jsonl(self).removesuffix("\n")
-
-    def to_conll09(self) -> str:
-        """The rows of a CoNLL-2009 file, with the blank line that ends them."""
-        from capsrl.data.conll09 import format_conll09
-
-        return format_conll09(self)
-
-    def to_displacy(self) -> list[dict[str, Any]]:
-        """One dictionary per proposition, for `spacy.displacy.render(..., manual=True)`."""
-        from capsrl.show.displacy import to_displacy
-
-        return [to_displacy(self, proposition) for proposition in self.propositions]
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
@@ -163,10 +169,31 @@ class Sentence:
         return html_fragment(self)
 
 
-def _with_offsets(proposition: Proposition, offsets: tuple[tuple[int, int], ...]) -> Proposition:
-    start, end = offsets[proposition.predicate]
+def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:
+    """The proposition with the forms of its words, or itself if it has them already."""
+    positions = (proposition.predicate, *(argument.word for argument in proposition.arguments))
+    if not all(0 <= position < len(words) for position in positions):
+        raise ValueError(
+            f"propositions: expected positions of {len(words)} words, got {positions} "
+            f"in {' '.join(words[:5])!r}"
+        )
+    parts: tuple[Proposition | Argument, ...] = (proposition, *proposition.arguments)
+    if all(part.form == words[at] for part, at in zip(parts, positions, strict=True)):
+        return proposition
     arguments = tuple(
-        replace(argument, start=offsets[argument.word][0], end=offsets[argument.word][1])
-        for argument in proposition.arguments
+        replace(argument, form=words[argument.word]) for argument in proposition.arguments
     )
-    return replace(proposition, arguments=arguments, start=start, end=end)
+    return replace(proposition, arguments=arguments, form=words[proposition.predicate])
+
+
+def _with_offsets(
+    proposition: Proposition, words: tuple[str, ...], offsets: tuple[tuple[int, int], ...]
+) -> Proposition:
+    """The proposition with the offsets and forms of its words, in one copy."""
+    arguments = tuple(
+        Argument(each.role, each.word, each.probability, *offsets[each.word], words[each.word])
+        for each in proposition.arguments
+    )
+    start, end = offsets[proposition.predicate]
+    form = words[proposition.predicate]
+    return replace(proposition, arguments=arguments, start=start, end=end, form=form)

@@ -12,13 +12,15 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GROUND = {"errors", "sentence"}
 SETTINGS = GROUND | {"config"}
-MODEL = SETTINGS | {"text", "data", "model"}
-TRAIN = MODEL | {"labeler", "recipe", "recipe_checks", "score", "capsrl"}
+MODEL = SETTINGS | {"options", "text", "data", "model"}
+TRAIN = MODEL | {"device", "labeler", "recipe", "recipe_checks", "score", "capsrl"}
 # What each layer may import besides itself; `capsrl` is the package's own __init__.
 MAY_IMPORT = {
     "errors": set(),
     "sentence": {"errors"},
     "config": GROUND,
+    "options": GROUND,
+    "device": GROUND,
     "recipe_checks": SETTINGS,
     "recipe": SETTINGS | {"recipe_checks"},
     "text": GROUND,
@@ -26,24 +28,23 @@ MAY_IMPORT = {
     "score": GROUND,
     "show": GROUND | {"text"},
     "model": MODEL,
-    "labeler": MODEL,
+    "labeler": MODEL | {"device"},
     "train": TRAIN,
     "serve": MODEL | {"labeler", "capsrl"},
     "cli": TRAIN | {"train", "show", "serve"},
     "spacy": MODEL | {"labeler", "show", "capsrl"},
-    "capsrl": GROUND,
+    "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
 }
 # Layers above the one that offers them, imported when called.
 LAZY = {
     "capsrl.sentence.Sentence.to_dict": "capsrl.data.jsonl",
     "capsrl.sentence.Sentence.to_json": "capsrl.data.jsonl",
-    "capsrl.sentence.Sentence.to_conll09": "capsrl.data.conll09",
-    "capsrl.sentence.Sentence.to_displacy": "capsrl.show.displacy",
+    "capsrl.sentence.Sentence.__str__": "capsrl.show.table",
     "capsrl.sentence.Sentence._repr_html_": "capsrl.show.html_page",
-    "capsrl.load": "capsrl.labeler",
+    "capsrl.__getattr__": "capsrl.labeler",
 }
-MAY_HAVE_TORCH = ("capsrl.model", "capsrl.labeler", "capsrl.train")
+MAY_HAVE_TORCH = ("capsrl.model", "capsrl.labeler", "capsrl.train", "capsrl.device")
 
 
 def layer_of(module: str) -> str:

@@ -22,7 +22,7 @@ def evaluate_command(
     model: Model,
     file: Annotated[str, typer.Argument(help="File with gold propositions; - is stdin.")],
     *,
-    predicates: Predicates = "given",
+    predicates: Predicates = "marked",
     iterations: Iterations = None,
     format: Annotated[
         str | None, typer.Option(help="Of FILE, where the suffix does not tell.")
@@ -37,11 +37,10 @@ def evaluate_command(
     from capsrl.data.formats import read_sentences
     from capsrl.score import score
     from capsrl.score.significance import bootstrap_intervals
-    from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     sentences = read_sentences(file, format)
-    labeler = capsrl.load(model, device=str(find_device(device)))
+    labeler = capsrl.load(model, device=device)
     gold, blind = itertools.tee(sentences)
     labelled = labeler.label_sentences(blind, predicates=source, iterations=iterations)
     scores = score(gold, labelled)

@@ -69,4 +69,4 @@ def _sentences(lines: Iterable[str], path: str, format: str) -> Iterator[Sentenc
     numbers = count(1)
     for start, paragraph in iter_paragraphs(lines):
         for sentence in split_text(paragraph):
-            yield replace(sentence, start=start, id=f"{prefix}-{next(numbers)}").alone()
+            yield replace(sentence, start=start, id=f"{prefix}-{next(numbers)}").standalone()

@@ -10,15 +10,15 @@ import typer
 
 from capsrl.cli.predict import Device, Iterations, checked_predicates
 from capsrl.errors import ConfigError
+from capsrl.options import PREDICATE_POS, Options, PredicatePos
 
 if TYPE_CHECKING:
-    from capsrl.labeler import Kind, Labeler, Options
+    from capsrl.labeler import Labeler
     from capsrl.sentence import Sentence
     from capsrl.show.text import Descriptions
 
 # Sentences labelled between two looks at the bar: enough to fill batches of similar lengths.
 _BLOCK = 512
-_KINDS: "tuple[Kind, ...]" = ("verb", "noun", "adjective")
 
 
 def label_command(
@@ -65,11 +65,11 @@ def label_command(
     iterations: Iterations = None,
     predicates: Annotated[
         str,
-        typer.Option(help="predicted: the model finds them. given: those a corpus marks."),
-    ] = "predicted",
-    kinds: Annotated[
+        typer.Option(help="auto, marked or found."),
+    ] = "auto",
+    pos: Annotated[
         str | None,
-        typer.Option(help="Only predicates of these kinds: verb,noun,adjective."),
+        typer.Option(help="Only predicates of these parts of speech: verb,noun,adjective."),
     ] = None,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Leave out arguments less probable than this.")
@@ -102,17 +102,21 @@ def label_command(
     _check_formats(written_as, trace=trace, frames=frames is not None)
     _check_predicates(predicates, inputs)
     descriptions = _read_descriptions(frames)
-    chosen = _checked_kinds(kinds)
+    chosen = _checked_pos(pos)
     if paths:
         sentences = read_inputs(inputs, bar=not to_terminal)
     else:
         assert text is not None
         _warn_of_name(text)
-        sentences = (sentence.alone() for sentence in split_text(text))
+        sentences = (sentence.standalone() for sentence in split_text(text))
     labeler = _load(model, device)
-    from capsrl.labeler import Options
-
-    options = Options(checked_predicates(predicates), chosen, iterations, threshold, trace)
+    options = Options(
+        predicates=checked_predicates(predicates),
+        pos=chosen,
+        iterations=iterations,
+        threshold=threshold,
+        trace=trace,
+    )
     counts = _Counts()
     with open_writer(output) as file:
         write_labelled(
@@ -134,11 +138,7 @@ def _label(
     while block := list(islice(sentences, _BLOCK)):
         for sentence in labeler.label_sentences(
             block,
-            predicates=options.predicates,
-            kinds=options.kinds,
-            iterations=options.iterations,
-            threshold=options.threshold,
-            trace=options.trace,
+            options=options,
         ):
             if format in ("conll09", "conllu") and lemmatiser is not None:
                 yield lemmatiser.fill(sentence)
@@ -166,11 +166,7 @@ class _Counts:
 def _load(model: str, device: str | None) -> "Labeler":
     from capsrl import load
 
-    try:
-        from capsrl.train.processes import find_device
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"labelling needs {error.name}: pip install 'capsrl[model]'") from None
-    return load(model, device=str(find_device(device)))
+    return load(model, device=device)
 
 
 def _check_formats(format: str, *, trace: bool, frames: bool) -> None:
@@ -185,23 +181,23 @@ def _check_formats(format: str, *, trace: bool, frames: bool) -> None:
 
 
 def _check_predicates(predicates: str, inputs: list[tuple[str, str]]) -> None:
-    if checked_predicates(predicates) == "given":
+    if checked_predicates(predicates) == "marked":
         raw = [path for path, format in inputs if format == "text"] if inputs else ["TEXT"]
         if raw:
             raise ConfigError(
-                "--predicates given: expected a corpus that marks its predicates, "
+                "--predicates marked: expected a corpus that marks its predicates, "
                 f"got raw text in {raw[0]}; name its format if it is one: --from FORMAT"
             )
 
 
-def _checked_kinds(text: str | None) -> "list[Kind] | None":
+def _checked_pos(text: str | None) -> list[PredicatePos] | None:
     if text is None:
         return None
     names = [name.strip() for name in text.split(",")]
     for name in names:
-        if name not in _KINDS:
-            raise ConfigError(f"--kinds: expected some of {','.join(_KINDS)}, got {name!r}")
-    return [kind for kind in _KINDS if kind in names]
+        if name not in PREDICATE_POS:
+            raise ConfigError(f"--pos: expected some of {','.join(PREDICATE_POS)}, got {name!r}")
+    return [name for name in PREDICATE_POS if name in names]
 
 
 def _read_descriptions(folder: str | None) -> "Descriptions | None":

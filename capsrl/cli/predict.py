@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import capsrl
-from capsrl.errors import ConfigError
+from capsrl.options import Options
 
 if TYPE_CHECKING:
-    from capsrl.labeler import PredicateSource
+    from capsrl.options import PredicateSource
 
 Model = Annotated[
     str, typer.Argument(help="A model that ships (en), or the folder of one, such as RUN/model.")
@@ -32,7 +32,7 @@ def predict_command(
     out: Annotated[
         str, typer.Option("--out", "-o", help="File to write; stdout if not given.")
     ] = "-",
-    predicates: Predicates = "given",
+    predicates: Predicates = "auto",
     iterations: Iterations = None,
     from_format: Annotated[
         str | None,
@@ -50,13 +50,12 @@ def predict_command(
     than the memory.
     """
     from capsrl.data.formats import WRITABLE, input_format, read_sentences, write_sentences
-    from capsrl.train.processes import find_device
 
     source = checked_predicates(predicates)
     read_as = input_format(file, from_format)
     if to_format is None and out == "-":
         to_format = read_as if read_as in WRITABLE else "conllup"
-    labeler = capsrl.load(model, device=str(find_device(device)))
+    labeler = capsrl.load(model, device=device)
     labelled = labeler.label_sentences(
         read_sentences(file, read_as), predicates=source, iterations=iterations
     )
@@ -66,8 +65,4 @@ def predict_command(
 
 def checked_predicates(text: str) -> "PredicateSource":
     """The option as the labeler takes it."""
-    if text == "given":
-        return "given"
-    if text == "predicted":
-        return "predicted"
-    raise ConfigError(f"--predicates: expected given or predicted, got {text}")
+    return Options(predicates=text).predicates  # type: ignore[arg-type]

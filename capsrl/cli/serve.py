@@ -55,7 +55,6 @@ def serve_command(
         from capsrl.serve.app import make_app
         from capsrl.serve.limits import Limits
         from capsrl.serve.logs import log_config
-        from capsrl.train.processes import find_device
     except ModuleNotFoundError as error:
         raise ConfigError(f"serving needs {error.name}: pip install 'capsrl[serve]'") from None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
@@ -69,7 +68,7 @@ def serve_command(
         batch=batch,
     )
     with _listen(host, port) as listening:
-        labeler = capsrl.load(model, device=str(find_device(device)))
+        labeler = capsrl.load(model, device=device)
         config = uvicorn.Config(
             make_app(labeler, limits=limits, token=token),
             http="h11",

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from capsrl.errors import CapsrlError
-from capsrl.labeler import Labeler, Options, mark_predicates, sentences_of
+from capsrl.labeler import Labeler
+from capsrl.options import Options
 from capsrl.sentence import Sentence
+from capsrl.text.reading import mark_predicates, to_sentences
 
 # Sentences that meet by chance have all lengths, and a processor pays for the padding between
 # them: in smaller batches of like lengths short texts take a fifth less time. A GPU does not mind.
-_CPU_WORDS = 200
-_GPU_WORDS = 2000
+_CPU_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def label_orders(labeler: Labeler, orders: Sequence[Order]) -> list[Answer | Exc
     prepared: dict[int, list[list[Sentence]]] = {}
     for number, order in enumerate(orders):
         try:
-            prepared[number] = _prepare(labeler, order)
+            prepared[number] = _prepare(order)
             groups[order.options].append(number)
         except (ValueError, CapsrlError) as error:
             answers[number] = BadOrder(str(error))
@@ -67,12 +68,11 @@ def label_orders(labeler: Labeler, orders: Sequence[Order]) -> list[Answer | Exc
     return answers
 
 
-def _prepare(labeler: Labeler, order: Order) -> list[list[Sentence]]:
+def _prepare(order: Order) -> list[list[Sentence]]:
     """The sentences of each text. Raises ValueError for what the library would not take."""
-    list(labeler.label_sentences((), iterations=order.options.iterations))  # only checks them
     if order.places is not None:
-        return [mark_predicates(text, order.places) for text in order.texts]
-    return [sentences_of(text) for text in order.texts]
+        return [mark_predicates(to_sentences(text), order.places) for text in order.texts]
+    return [to_sentences(text) for text in order.texts]
 
 
 def _label_group(
@@ -82,12 +82,8 @@ def _label_group(
     try:
         labelled = labeler.label_sentences(
             [sentence for texts in group for text in texts for sentence in text],
-            predicates=options.predicates,
-            kinds=options.kinds,
-            iterations=options.iterations,
-            threshold=options.threshold,
-            trace=options.trace,
-            batch_words=_CPU_WORDS if labeler.device.type == "cpu" else _GPU_WORDS,
+            options=options,
+            batch_size=_CPU_BATCH if labeler.device.type == "cpu" else None,
         )
         return [[list(islice(labelled, len(text))) for text in texts] for texts in group]
     except Exception as error:
@@ -98,9 +94,9 @@ def _label_group(
 
 
 def _answer(order: Order, texts: Sequence[Sequence[Sentence]]) -> Answer:
-    """The answer to an order; each sentence has its own stretch of the text, see `alone`."""
+    """The answer to an order; each sentence has its own stretch of the text, see `standalone`."""
     results = [
-        f'{{"sentences": [{", ".join(sentence.alone().to_json() for sentence in text)}]}}'
+        f'{{"sentences": [{", ".join(sentence.standalone().to_json() for sentence in text)}]}}'
         for text in texts
     ]
     body = f'{{"results": [{", ".join(results)}]}}' if order.many else results[0]

@@ -6,7 +6,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from pydantic_core import from_json
 
 from capsrl.data.json_check import shown
-from capsrl.labeler import Kind, Options
+from capsrl.options import Options, PredicatePos
 from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS
 from capsrl.serve.requests import BadOrder, Order
 
@@ -36,12 +36,19 @@ class _Request(BaseModel):
     threshold: float = Field(
         0.0, ge=0, le=1, allow_inf_nan=False, description="leave out arguments less probable"
     )
-    kinds: list[Kind] | None = Field(None, description="keep only predicates of these kinds")
+    pos: list[PredicatePos] | None = Field(
+        None, description="keep only predicates of these parts of speech"
+    )
     trace: bool = Field(False, description="give what was believed after every iteration")
 
-    def options(self, predicates: Literal["given", "predicted"]) -> Options:
-        kinds = None if self.kinds is None else tuple(sorted(set(self.kinds)))
-        return Options(predicates, kinds, self.iterations, self.threshold, self.trace)
+    def options(self, predicates: Literal["marked", "found"]) -> Options:
+        return Options(
+            predicates=predicates,
+            pos=self.pos,
+            iterations=self.iterations,
+            threshold=self.threshold,
+            trace=self.trace,
+        )
 
 
 class OneText(_Request):
@@ -58,8 +65,8 @@ class OneText(_Request):
     def order(self) -> Order:
         """What to do for it."""
         if self.predicates is None:
-            return Order((self.text,), False, self.options("predicted"))
-        return Order((self.text,), False, self.options("given"), tuple(self.predicates))
+            return Order((self.text,), False, self.options("found"))
+        return Order((self.text,), False, self.options("marked"), tuple(self.predicates))
 
 
 class ManyTexts(_Request):
@@ -69,7 +76,7 @@ class ManyTexts(_Request):
 
     def order(self) -> Order:
         """What to do for them."""
-        return Order(tuple(self.texts), True, self.options("predicted"))
+        return Order(tuple(self.texts), True, self.options("found"))
 
 
 def parse_order(body: bytes) -> Order:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from io import StringIO
 from itertools import zip_longest
 from typing import TextIO
 
@@ -66,6 +67,14 @@ def table_parts(
         yield Group(_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim")))
 
 
+def sentence_table(sentence: Sentence) -> str:
+    """The sentence and its propositions as plain text, as the command line shows them."""
+    console = make_console(StringIO())
+    with console.capture() as capture:
+        console.print(render_table([sentence]))
+    return capture.get().rstrip("\n")
+
+
 class _Wrapped:
     """Text wrapped at words, indented, without the blanks Rich leaves at the ends of lines."""
 
@@ -82,7 +91,7 @@ class _Wrapped:
 def _sentence(
     sentence: Sentence, descriptions: Descriptions | None, *, trace: bool
 ) -> list[_Wrapped]:
-    text = sentence.alone().text or " ".join(sentence.words)
+    text = sentence.standalone().text or " ".join(sentence.words)
     lines = [_Wrapped(Text(visible(" ".join(text.split()))))]
     for proposition in sentence.propositions:
         traced = trace and proposition.trace is not None

@@ -14,11 +14,11 @@ from spacy.tokens import Doc
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
+from capsrl.options import PredicatePos, make_options
 from capsrl.spacy.tokens import clear, register, sentences_of, store, to_sentence
-from capsrl.text.lemmatizer import KINDS
 
 if TYPE_CHECKING:  # torch is only needed once there is something to label
-    from capsrl.labeler import Kind, Labeler
+    from capsrl.labeler import Labeler
     from capsrl.sentence import Sentence
 
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
@@ -27,25 +27,25 @@ _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 @Language.factory(
     "capsrl",
     assigns=["doc._.propositions"],
-    default_config={"model": "en", "kinds": None, "threshold": 0.0, "iterations": None},
+    default_config={"model": "en", "pos": None, "threshold": 0.0, "iterations": None},
 )
 def make_component(
     nlp: Language,
     name: str,
     model: str,
-    kinds: list[str] | None,
+    pos: list[str] | None,
     threshold: float,
     iterations: int | None,
 ) -> "Component":
     """The component for `nlp.add_pipe("capsrl", config={...})`."""
-    return Component(name, model=model, kinds=kinds, threshold=threshold, iterations=iterations)
+    return Component(name, model=model, pos=pos, threshold=threshold, iterations=iterations)
 
 
 class Component:
     """Finds the propositions of Docs; those of a batch share the batches of the model.
 
     model       the name of a model that ships with capsrl, or a model folder
-    kinds       of predicates to keep: verb, noun, adjective; None for all
+    pos         keep only predicates of these parts of speech: verb, noun, adjective
     threshold   arguments less probable than this are left out
     iterations  of routing, if not as many as in training
 
@@ -57,17 +57,22 @@ class Component:
         name: str = "capsrl",
         *,
         model: str = "en",
-        kinds: Sequence[str] | None = None,
+        pos: Sequence[str] | None = None,
         threshold: float = 0.0,
         iterations: int | None = None,
     ) -> None:
-        _check(name, kinds, threshold, iterations)
+        try:
+            self.options = make_options(
+                predicates="found",
+                pos=cast("Sequence[PredicatePos] | None", pos),
+                threshold=threshold,
+                iterations=iterations,
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{name}: {error}") from None
         register()
         self.name = name
         self.model = model
-        self.kinds = None if kinds is None else tuple(cast("Sequence[Kind]", kinds))
-        self.threshold = threshold
-        self.iterations = iterations
         self._files: dict[str, bytes] | None = None  # of a model that came as bytes
         self._labeler: Labeler | None = None
         self._process = os.getpid()
@@ -106,13 +111,7 @@ class Component:
         words = [tokens for doc in docs for tokens in sentences_of(doc)]
         sentences = [to_sentence(tokens, labeler.inventory.tags) for tokens in words]
         self._check_tags(sentences)
-        labelled = labeler.label_sentences(
-            sentences,
-            predicates="predicted",
-            kinds=self.kinds,
-            iterations=self.iterations,
-            threshold=self.threshold,
-        )
+        labelled = labeler.label_sentences(sentences, options=self.options)
         for doc in docs:
             clear(doc)
         for tokens, sentence in zip(words, labelled, strict=True):
@@ -120,19 +119,19 @@ class Component:
         return docs
 
     def _check_tags(self, sentences: "Sequence[Sentence]") -> None:
-        if self.kinds is None or self.labeler.network.tagger is not None:
+        if self.options.pos is None or self.labeler.network.tagger is not None:
             return
         if not all(sentence.tags for sentence in sentences):
             raise ConfigError(
-                f"{self.name}: expected tags to keep predicates that are {' or '.join(self.kinds)}"
+                f"{self.name}: expected tags to choose predicates by"
                 f", got neither a Doc nor a model ({self.model}) with them; "
-                f"put a tagger before {self.name}, or leave out kinds"
+                f"put a tagger before {self.name}, or leave out pos"
             )
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the component's folder; it has a copy of the model, unless that is a shipped one.
 
-        kinds, threshold and iterations are in the config of the pipeline.
+        pos, threshold and iterations are in the config of the pipeline.
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
@@ -187,20 +186,6 @@ class Component:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         register()
-
-
-def _check(
-    name: str, kinds: Sequence[str] | None, threshold: float, iterations: int | None
-) -> None:
-    wrong: list[str] = []
-    if kinds is not None and not (kinds and set(kinds) <= set(KINDS[1:])):
-        wrong.append(f"kinds: expected some of {', '.join(KINDS[1:])}, got {list(kinds)}")
-    if not 0 <= threshold <= 1:
-        wrong.append(f"threshold: expected 0 to 1, got {threshold}")
-    if iterations is not None and iterations < 1:
-        wrong.append(f"iterations: expected at least 1, got {iterations}")
-    if wrong:
-        raise ConfigError(f"{name}: {'; '.join(wrong)}")
 
 
 def _read_files(folder: Path) -> dict[str, bytes]:

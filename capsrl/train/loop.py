@@ -338,7 +338,7 @@ class Training:
         self, labeler: Labeler, sentences: list[Sentence], *, iterations: int | None = None
     ) -> Scores:
         """Score through the road users take, so that what is reported is what they get."""
-        labelled = labeler.label_sentences(sentences, iterations=iterations)
+        labelled = labeler.label_sentences(sentences, predicates="marked", iterations=iterations)
         return score(sentences, self._unless_stopping(labelled))
 
     def _unless_stopping(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:

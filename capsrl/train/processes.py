@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from capsrl.device import find_device
 from capsrl.errors import ConfigError
 
 
@@ -81,25 +82,6 @@ class Processes:
         """Part from the others in good order."""
         if self._accelerator is not None:
             self._accelerator.end_training()
-
-
-def find_device(name: str | None) -> torch.device:
-    """The device of that name; without one the GPU if there is one, else the CPU.
-
-    Raises ConfigError for a device that this machine does not have.
-    """
-    n_gpus = torch.cuda.device_count()
-    if name is None:
-        return torch.device("cuda" if n_gpus else "cpu")
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise ConfigError(f"--device: expected cpu, cuda or cuda:N, got {name}")
-    if device.type == "cuda" and (device.index or 0) >= n_gpus:
-        raise ConfigError(f"--device: expected one of {n_gpus} GPUs here, got {name}")
-    return device
 
 
 def _make_accelerator(device: str | None) -> Any:  # noqa: ANN401 - accelerate has no types

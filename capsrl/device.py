@@ -1,0 +1,68 @@
+"""Which device computes, and with how many threads."""
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import torch
+
+from capsrl.errors import ConfigError
+
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def find_device(name: str | torch.device | None = None) -> torch.device:
+    """The device of this name, or the GPU if there is one.
+
+    Raises ConfigError for a device that this machine does not have.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}") from None
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        found = torch.cuda.device_count()
+        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
+    return device
+
+
+def available_cores() -> int:
+    """The cores that this process may use: its affinity, and the CPU quota of its container."""
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, _quota()))
+
+
+@contextmanager
+def limited_threads(number: int) -> Iterator[None]:
+    """Let torch compute with at most this many threads."""
+    before = torch.get_num_threads()
+    if number >= before:
+        yield
+        return
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _quota() -> int:
+    """The CPU quota of the control group, in whole cores; a very large number without one."""
+    try:  # version 2: "max 100000" or "150000 100000"
+        quota, period = (_CGROUP / "cpu.max").read_text().split()
+    except (OSError, ValueError):
+        try:  # version 1: -1 without a quota
+            quota = (_CGROUP / "cpu" / "cpu.cfs_quota_us").read_text().strip()
+            period = (_CGROUP / "cpu" / "cpu.cfs_period_us").read_text().strip()
+        except OSError:
+            return 1 << 20
+    if not quota.isdigit() or not period.isdigit() or int(period) == 0:
+        return 1 << 20
+    return math.ceil(int(quota) / int(period))

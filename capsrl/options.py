@@ -1,0 +1,91 @@
+"""How to label: the options that library, command line, server and spaCy component share.
+
+A new option is one field of `Options` and one of `OptionKeywords` here, and the code that uses it.
+The command line, the server and the spaCy component are built from the fields.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypedDict, Unpack, get_args
+
+from capsrl.errors import ConfigError
+
+PredicateSource = Literal["auto", "marked", "found"]
+PredicatePos = Literal["verb", "noun", "adjective"]
+PREDICATE_POS: tuple[PredicatePos, ...] = get_args(PredicatePos)
+
+
+class OptionKeywords(TypedDict, total=False):
+    """The fields of `Options` as keyword arguments."""
+
+    predicates: PredicateSource
+    pos: Collection[PredicatePos] | None
+    iterations: int | None
+    threshold: float
+    trace: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Options:
+    """How to label; raises ConfigError for a value that is out of range.
+
+    predicates  marked: only the predicates that the sentences mark. found: the model finds them.
+                auto: those marked if any are, else found; decided once for each call
+    pos         keep only predicates of these parts of speech: verb, noun, adjective; None for all
+    iterations  number of routing iterations; None for as many as in training
+    threshold   leave out arguments that are less probable than this
+    trace       keep the role probabilities of every iteration in `Proposition.trace`
+    """
+
+    predicates: PredicateSource = field(
+        default="auto",
+        metadata={"help": "marked: those a corpus marks; found: by the model; auto: either."},
+    )
+    pos: Collection[PredicatePos] | None = field(
+        default=None, metadata={"help": "Only predicates of these parts of speech."}
+    )
+    iterations: int | None = field(
+        default=None, metadata={"help": "Number of routing iterations; as in training by default."}
+    )
+    threshold: float = field(
+        default=0.0, metadata={"help": "Leave out arguments that are less probable than this."}
+    )
+    trace: bool = field(
+        default=False, metadata={"help": "Keep the role probabilities of every iteration."}
+    )
+
+    def __post_init__(self) -> None:
+        if self.predicates not in get_args(PredicateSource):
+            _refuse("predicates", "auto, marked or found", self.predicates)
+        if self.pos is not None:
+            if isinstance(self.pos, str) or not self.pos or not set(self.pos) <= {*PREDICATE_POS}:
+                _refuse("pos", f"some of {', '.join(PREDICATE_POS)}", self.pos)
+            ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
+            object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
+        if self.iterations is not None and not _is_integer(self.iterations, at_least=1):
+            _refuse("iterations", "an integer of at least 1", self.iterations)
+        if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
+            _refuse("threshold", "a number from 0 to 1", self.threshold)
+        if not isinstance(self.trace, bool):
+            _refuse("trace", "True or False", self.trace)
+
+
+def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:
+    """The options `base`, or the defaults, with some of them changed."""
+    try:
+        return replace(base or Options(), **keywords)
+    except TypeError as error:  # a keyword that is not a field, named by Python
+        raise TypeError(str(error).replace("Options.__init__()", "label()")) from None
+
+
+def _is_integer(value: object, *, at_least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _refuse(name: str, expected: str, value: object) -> None:
+    raise ConfigError(f"{name}: expected {expected}, got {value!r}")

@@ -1,0 +1,50 @@
+"""Turn what a user gives to `Labeler.label` into sentences, and mark known predicates."""
+
+from collections.abc import Iterable
+
+from capsrl.errors import DataError
+from capsrl.sentence import Proposition, Sentence
+from capsrl.text.sentences import read_text
+
+
+def to_sentences(text: str | Sentence, *, position: int | None = None) -> list[Sentence]:
+    """The sentences of raw text; a Sentence, whose words are known, is taken as it is.
+
+    position  of the text in a stream, for the message of the DataError raised for anything else
+    """
+    if isinstance(text, str):
+        return read_text(text)
+    where = "text" if position is None else f"text {position}"
+    if isinstance(text, Sentence):
+        for number, word in enumerate(text.words):
+            if not isinstance(word, str) or not word:
+                raise DataError(
+                    f"{where}: expected words that are strings, got {word!r:.60} as word {number}"
+                )
+        return [text]
+    fix = "; a row without text must be left out" if text is None or text != text else ""
+    raise DataError(f"{where}: expected a string or a Sentence, got {text!r:.60}{fix}")
+
+
+def mark_predicates(sentences: list[Sentence], positions: Iterable[int]) -> list[Sentence]:
+    """The sentences of a text with a proposition, without sense, at each of these positions.
+
+    positions  offsets of characters in the text; in a sentence without text, positions of words
+    Raises DataError for a position that is not in a word.
+    """
+    wanted = list(positions)
+    missed = set(wanted)
+    marked: list[Sentence] = []
+    for sentence in sentences:
+        spans = sentence.offsets or tuple((i, i + 1) for i in range(len(sentence.words)))
+        hits = {
+            word: {position for position in wanted if start <= position < end}
+            for word, (start, end) in enumerate(spans)
+        }
+        missed -= set().union(*hits.values())
+        marked.append(sentence.with_propositions(Proposition(w) for w, hit in hits.items() if hit))
+    if missed:
+        has_text = any(sentence.offsets for sentence in sentences)
+        what = "an offset inside a word" if has_text else "the position of a word"
+        raise DataError(f"at: expected {what}, got {min(missed)}")
+    return marked
