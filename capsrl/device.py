@@ -23,7 +23,9 @@ def find_device(name: str | torch.device | None = None) -> torch.device:
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}") from None
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         found = torch.cuda.device_count()
         raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")

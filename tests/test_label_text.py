@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import capsrl
 from capsrl.data.jsonl import sentence_from_dict
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.sentence import Sentence
 from capsrl.show import movements
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text
@@ -70,12 +70,12 @@ def test_every_way_gives_the_same(labeler):
     together = list(labeler.label_many(TEXTS))
     assert [len(sentences) for sentences in together] == [2, 0, 1, 0, 1, 0]
     split = [sentence for text in TEXTS for sentence in split_text(text)]
-    labelled = list(labeler.label_sentences(split, predicates="predicted"))
+    labelled = list(labeler.label_sentences(split, predicates="found"))
     flat = [sentence for sentences in alone for sentence in sentences]
     assert any(sentence.propositions for sentence in flat)
     assert_same_answers(list(itertools.chain(*together)), flat)
     assert_same_answers(labelled, flat)
-    one_by_one = labeler.label_sentences(split, predicates="predicted", batch_words=1)
+    one_by_one = labeler.label_sentences(split, predicates="found", batch_size=1)
     assert_same_answers(list(one_by_one), flat)
     for text, sentences in zip(TEXTS, together, strict=True):
         check_offsets(text, sentences)
@@ -102,45 +102,86 @@ def test_no_texts_no_answers(labeler):
 
 
 def test_words_of_a_sentence(labeler):
-    (labelled,) = labeler.label(["Dogs", "bark", "."])
+    (labelled,) = labeler.label(Sentence(["Dogs", "bark", "."]))
     (from_text,) = labeler.label("Dogs bark.")
     assert labelled.text is labelled.offsets is labelled.propositions[0].start is None
     placed = dataclasses.replace(labelled, text=from_text.text, offsets=from_text.offsets)
     assert placed.with_propositions(labelled.propositions) == from_text
-    assert labeler.label([]) == [Sentence(())]
+    assert labeler.label(Sentence(())) == [Sentence(())]
+    assert labeler.label([]) == []
 
 
 @pytest.mark.parametrize("words", [["Dogs", ""], ["Dogs", None], ["Dogs", 3]])
-def test_words_that_are_none(labeler, words):
-    with pytest.raises(TypeError, match=f"expected words that are strings, got {words[1]!r}"):
-        labeler.label(words)
+def test_words_must_be_strings(labeler, words):
+    with pytest.raises(DataError, match=f"text: expected words that are.*, got {words[1]!r} as"):
+        labeler.label(Sentence(words))
+
+
+def test_a_list_of_strings_is_several_texts(labeler):
+    answers = labeler.label(TEXTS)
+    assert [len(sentences) for sentences in answers] == [2, 0, 1, 0, 1, 0]
+    assert_same_answers(itertools.chain(*answers), itertools.chain(*map(labeler.label, TEXTS)))
+    mixed = labeler.label(["Dogs bark.", Sentence(("Cats", "sleep"))])
+    assert [sentence.words for (sentence,) in mixed] == [("Dogs", "bark", "."), ("Cats", "sleep")]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_text_is_named_by_its_position(labeler, missing):
+    answers = labeler.label_many(["Dogs bark.", "Cats sleep.", missing, "Go."])
+    assert len([next(answers), next(answers)]) == 2  # what came before it is not lost
+    with pytest.raises(DataError, match=f"text 2: expected a string.*, got {missing}; a row"):
+        next(answers)
+    with pytest.raises(DataError, match="texts: expected several texts, got one"):
+        labeler.label_many("Dogs bark.")
+
+
+def test_pairs_of_id_and_text(labeler):
+    pairs = [(7, TEXT), ("empty", ""), (None, "Dogs bark.")]
+    answers = list(labeler.label_many(pairs, as_tuples=True))
+    found = [(key, len(sentences)) for key, sentences in answers]
+    assert found == [(7, 2), ("empty", 0), (None, 1)]
+        (7, 2),
+        ("empty", 0),
+        (None, 1),
+    ]
+    assert_same_answers(answers[0][1], labeler.label(TEXT))
+    with pytest.raises(DataError, match=r"text 0: expected a pair \(id, text\), got 'Dogs bark.'"):
+        list(labeler.label_many(["Dogs bark."], as_tuples=True))
+
+
+def test_progress_is_shown_on_stderr(labeler, capsys):
+    assert list(labeler.label_many(TEXTS, progress=True)) == list(labeler.label_many(TEXTS))
+    shown = capsys.readouterr()
+    assert "texts" in shown.err and shown.out == ""
 
 
 def test_predicates_where_they_are_said_to_be(labeler):
     text = "Dogs bark. Cats hate barking dogs."
-    first, second = labeler.label(text, predicates=[text.index("hate") + 2])
+    first, second = labeler.label(text, at=[text.index("hate") + 2])
     assert first.predicates == ()
     assert second.predicates == (1,)
     check_offsets(text, [first, second])
-    (sentence,) = labeler.label(["Cats", "hate", "barking", "dogs"], predicates=[2, 1])
+    (sentence,) = labeler.label(Sentence(["Cats", "hate", "barking", "dogs"]), at=[2, 1])
     assert sentence.predicates == (1, 2)
-    assert labeler.label("", predicates=[]) == []
+    assert labeler.label("", at=[]) == []
 
 
 def test_no_predicate_stands_between_words(labeler):
     with pytest.raises(ValueError, match="expected an offset inside a word, got 4"):
-        labeler.label("Dogs bark.", predicates=[4, 5, 99])
+        labeler.label("Dogs bark.", at=[4, 5, 99])
     with pytest.raises(ValueError, match="expected the position of a word, got 2"):
-        labeler.label(["Dogs", "bark"], predicates=[2])
+        labeler.label(Sentence(["Dogs", "bark"]), at=[2])
     with pytest.raises(ValueError, match="expected the position of a word, got -1"):
-        labeler.label(["Dogs", "bark"], predicates=[-1])
+        labeler.label(Sentence(["Dogs", "bark"]), at=[-1])
+    with pytest.raises(ValueError, match="at: expected with one text, got several"):
+        labeler.label(["Dogs bark."], at=[5])
 
 
-def test_kinds_of_predicates(labeler):
+def test_parts_of_speech(labeler):
     found = {
         kind: [
             sentence.words[position]
-            for sentence in labeler.label(f"{TEXT} She is happy.", kinds=[kind])
+            for sentence in labeler.label(f"{TEXT} She is happy.", pos=[kind])
             for position in sentence.predicates
         ]
         for kind in ("verb", "noun", "adjective")
@@ -150,14 +191,15 @@ def test_kinds_of_predicates(labeler):
         "noun": ["decision"],
         "adjective": ["happy"],
     }
-    everything = labeler.label(TEXT, kinds=["verb", "noun", "adjective"])
+    everything = labeler.label(TEXT, pos=["verb", "noun", "adjective"])
     assert everything == labeler.label(TEXT)
-    assert [s.propositions for s in labeler.label(TEXT, kinds=[])] == [(), ()]
+    with pytest.raises(ConfigError, match="pos: expected some of verb, noun, adj.*, got \\[\\]"):
+        labeler.label(TEXT, pos=[])
 
 
-def test_kinds_need_tags():
-    with pytest.raises(ConfigError, match="kinds: expected words with tags, or a model with a"):
-        make_labeler().label("Dogs bark.", kinds=["verb"])
+def test_parts_of_speech_need_tags():
+    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with a"):
+        make_labeler().label("Dogs bark.", pos=["verb"])
 
 
 def test_threshold(labeler):
@@ -173,7 +215,7 @@ def test_threshold(labeler):
     middle = sorted(everything)[len(everything) // 2]
     assert probabilities(middle) == [each for each in everything if each >= middle]
     assert min(everything) < middle
-    assert probabilities(1.1) == []
+    assert max(probabilities(1.0), default=1.0) == 1.0
 
 
 def test_iterations_and_trace(labeler):
@@ -194,7 +236,7 @@ def test_iterations_and_trace(labeler):
                 assert kept == [(each.word, each.role) for each in proposition.arguments]
     assert labeler.label(TEXT, iterations=n_trained) == labeler.label(TEXT)
     assert labeler.label(TEXT)[0].propositions[0].trace is None
-    with pytest.raises(ValueError, match="expected at least 1 iteration, got 0"):
+    with pytest.raises(ValueError, match="iterations: expected an integer of at least 1, got 0"):
         labeler.label(TEXT, iterations=0)
 
 
@@ -227,7 +269,7 @@ def test_any_text_has_an_answer_with_exact_offsets(labeler, text):
     assert [sentence.words for sentence in labelled] == [s.words for s in read_text(text)]
     for sentence in labelled:
         assert sentence_from_dict(sentence.to_dict()) == sentence
-        check_offsets(sentence.alone().text, [sentence.alone()])
+        check_offsets(sentence.standalone().text, [sentence.standalone()])
         sentence.to_json().encode()
         sentence._repr_html_().encode()
 
@@ -236,7 +278,7 @@ def test_any_text_has_an_answer_with_exact_offsets(labeler, text):
 @given(st.lists(st.text(st.characters(codec=None), min_size=1, max_size=6), max_size=6))
 @example([" ", "\n", "a b", "\ud800"])
 def test_any_words_have_an_answer(labeler, words):
-    (sentence,) = labeler.label(words)
+    (sentence,) = labeler.label(Sentence(words))
     assert list(sentence.words) == words
 
 
@@ -271,7 +313,7 @@ def test_10_000_words_without_a_full_stop(labeler):
     rng = random.Random(0)
     words = rng.choices("dogs bark and the old man signed a contract that we saw".split(), k=10_000)
     text = " ".join(words)
-    sentences = labeler.label(text, kinds=["noun"])
+    sentences = labeler.label(text, pos=["noun"])
     check_offsets(text, sentences)
     assert [word for sentence in sentences for word in sentence.words] == words
     assert max(map(len, sentences)) <= MAX_WORDS

@@ -8,10 +8,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from capsrl.errors import ModelError
+from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import CHUNK, Labeler
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
+from capsrl.options import Options
 from tests.helpers.tiny_networks import (
     SENTENCES,
     UNSEEN,
@@ -28,8 +29,9 @@ VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
 ALL = [*SENTENCES, UNSEEN, *reversed(SENTENCES)]
 
 
-def label(labeler, sentences, **options):
-    return list(labeler.label_sentences(map(blind, sentences), **options))
+def label(labeler, sentences, predicates="marked", **options):
+    stream = map(blind, sentences)
+    return list(labeler.label_sentences(stream, predicates=predicates, **options))
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +62,10 @@ def test_alone_as_in_any_batch(variant, form, predicate):
     alone = [label(labeler, [s])[0] for s in ALL]
     assert any(p.arguments for s in alone for p in s.propositions)
     assert_same_answers(label(labeler, ALL), alone)
-    assert_same_answers(label(labeler, ALL, batch_words=1), alone)
+    assert_same_answers(label(labeler, ALL, batch_size=1), alone)
 
 
-@pytest.mark.parametrize("predicates", ["given", "predicted"])
+@pytest.mark.parametrize("predicates", ["marked", "found"])
 @pytest.mark.parametrize("mark", [False, True])
 @pytest.mark.parametrize("encoder", [{"layers": 0}, {"layers": 2, "predicate_width": 5}])
 def test_alone_as_in_any_batch_with_a_transformer(bert, predicates, mark, encoder):
@@ -79,25 +81,25 @@ def test_alone_as_in_any_batch_with_a_transformer(bert, predicates, mark, encode
 def test_pairs_looked_at_together_change_nothing(bert, mark, monkeypatch):
     embeddings = {"transformer": bert, "fine_tune": True, "mark_predicate": mark}
     labeler = make_labeler(make_config(embeddings=embeddings, encoder={"predicate_width": 5}))
-    together = label(labeler, ALL, predicates="predicted")
+    together = label(labeler, ALL, predicates="found")
     assert max(len(s.propositions) for s in together) > 2
     for pairs in (1, 20):
-        monkeypatch.setattr("capsrl.labeler.PAIRS", pairs)
-        assert_same_answers(label(labeler, ALL, predicates="predicted"), together)
+        monkeypatch.setattr("capsrl.model.predictor.MAX_PAIRS", pairs)
+        assert_same_answers(label(labeler, ALL, predicates="found"), together)
 
 
-def test_given_predicates_are_the_ones_labelled():
+def test_marked_predicates_are_the_ones_labeled():
     labelled = label(make_labeler(), ALL)
     assert [s.predicates for s in labelled] == [s.predicates for s in ALL]
     assert [s.words for s in labelled] == [s.words for s in ALL]
 
 
 @pytest.mark.parametrize("mark", [False, True])
-def test_predicted_predicates_are_those_the_finder_scores_above_0(bert, mark):
+def test_found_predicates_score_above_0(bert, mark):
     embeddings = {"transformer": bert, "mark_predicate": mark}
     labeler = make_labeler(make_config(embeddings=embeddings))
     network = labeler.network
-    found = label(labeler, SENTENCES, predicates="predicted")
+    found = label(labeler, SENTENCES, predicates="found")
     n_found = sum(len(s.propositions) for s in found)
     assert 0 < n_found < sum(len(s.words) for s in SENTENCES)
     for given, labelled in zip(SENTENCES, found, strict=True):
@@ -114,13 +116,13 @@ def test_no_predicate_found_is_no_proposition(bert, mark):
     labeler = make_labeler(make_config(embeddings=embeddings))
     torch.nn.init.zeros_(labeler.network.finder.score.weight)
     torch.nn.init.constant_(labeler.network.finder.score.bias, -1.0)
-    found = label(labeler, SENTENCES, predicates="predicted")
+    found = label(labeler, SENTENCES, predicates="found")
     assert [s.propositions for s in found] == [()] * len(SENTENCES)
 
 
 def test_a_sentence_without_words_is_given_back():
     empty = sentence("")
-    labelled = label(make_labeler(), [empty, SENTENCES[0], empty], predicates="predicted")
+    labelled = label(make_labeler(), [empty, SENTENCES[0], empty], predicates="found")
     assert labelled[0] == labelled[2] == empty
     assert labelled[1].words == SENTENCES[0].words
 
@@ -154,9 +156,69 @@ def test_iterations_can_be_chosen():
     assert five[0].propositions[0].trace.beliefs.shape[0] == 6
 
 
-def test_no_iteration_is_refused():
-    with pytest.raises(ValueError, match="expected at least 1 iteration, got 0"):
-        label(make_labeler(), SENTENCES, iterations=0)
+def test_auto_takes_marked_predicates_if_any_are():
+    labeler = make_labeler()
+    unmarked = [s.with_propositions(()) for s in ALL]
+    assert any(not s.predicates for s in ALL)  # and none is found in these
+    assert label(labeler, ALL, predicates="auto") == label(labeler, ALL, predicates="marked")
+    found = list(labeler.label_sentences(unmarked))
+    assert any(s.predicates for s in found)
+    assert_same_answers(found, label(labeler, ALL, predicates="found"))
+    assert_same_answers(labeler.label(unmarked[0]), found[:1])
+
+
+def test_auto_is_decided_once():
+    """Marks that come after the first chunk change nothing, but a warning is given."""
+    labeler = make_labeler()
+    unmarked = SENTENCES[3].with_propositions(())
+    stream = itertools.chain(itertools.repeat(unmarked, CHUNK), SENTENCES[:1] * 2)
+    with pytest.warns(UserWarning, match="none of the first 2,048 sentences marks any") as warned:
+        *_, last = labeler.label_sentences(stream)
+    assert len(warned) == 1
+    assert last.predicates == label(labeler, SENTENCES[:1], predicates="found")[0].predicates
+
+
+def test_sentences_before_a_bad_one_are_labeled():
+    def broken():
+        yield from SENTENCES
+        raise OSError("the disk is gone")
+
+    labeled = make_labeler().label_sentences(broken())
+    assert len([next(labeled) for _ in SENTENCES]) == len(SENTENCES)
+    with pytest.raises(OSError, match="the disk is gone"):
+        next(labeled)
+
+
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ({"iterations": 0}, "iterations: expected an integer of at least 1, got 0"),
+        ({"threshold": 1.5}, "threshold: expected a number from 0 to 1, got 1.5"),
+        ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_is_read(option, message):
+    with pytest.raises(ConfigError, match=message):
+        make_labeler().label_sentences(None, **option)
+
+
+def test_options_as_an_object_or_as_keywords():
+    labeler = make_labeler()
+    options = Options(predicates="marked", iterations=1)
+    alike = label(labeler, SENTENCES, iterations=1, threshold=0.5)
+    stream = labeler.label_sentences(map(blind, SENTENCES), options=options, threshold=0.5)
+    assert list(stream) == alike
+    with pytest.raises(TypeError, match=r"label\(\) got an unexpected keyword argument 'kinds'"):
+        labeler.label("Dogs bark.", kinds=["verb"])
+
+
+def test_threads():
+    with pytest.raises(ConfigError, match="threads: expected at least 1, got 0"):
+        Labeler(make_labeler().network, make_config(), threads=0)
+    before = torch.get_num_threads()
+    one = Labeler(make_labeler().network, make_config(), threads=1)
+    assert label(one, ALL) == label(make_labeler(), ALL)
+    assert torch.get_num_threads() == before
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

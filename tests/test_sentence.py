@@ -1,11 +1,10 @@
-"""The short ways from a Sentence to other forms, against the functions that do the work."""
+"""Sentence, Proposition, Argument and their short ways to other formats."""
 
 import json
 from dataclasses import replace
 
 import pytest
 
-from capsrl.data.conll09 import read_conll09
 from capsrl.data.jsonl import read_jsonl
 from capsrl.sentence import Argument, Proposition, Sentence
 
@@ -30,24 +29,24 @@ def test_with_propositions_orders_and_places_them(sentence):
     assert signed.arguments[1] == Argument("A1", 3, None, 14, 16)
 
 
-def test_alone_it_has_its_own_stretch_of_the_text_and_says_where_that_was():
+def test_standalone_has_its_own_part_of_the_text():
     text = "Go!  Dogs bark. Stop."
     bare = Sentence(("Dogs", "bark", "."), text=text, offsets=((5, 9), (10, 14), (14, 15)))
     sentence = bare.with_propositions([Proposition(1, "bark.01", (Argument("A0", 0),))])
-    alone = sentence.alone()
+    alone = sentence.standalone()
     assert (alone.text, alone.start) == ("Dogs bark.", 5)
     assert alone.offsets == ((0, 4), (5, 9), (9, 10))
     assert alone.propositions == (
         Proposition(1, "bark.01", (Argument("A0", 0, None, 0, 4),), None, 5, 9),
     )
-    assert alone.alone() == alone
+    assert alone.standalone() == alone
     in_part = replace(sentence, text=text[3:], offsets=((2, 6), (7, 11), (11, 12)), start=3)
-    assert in_part.alone() == alone
+    assert in_part.standalone() == alone
 
 
 @pytest.mark.parametrize("given", [Sentence(("Go",)), Sentence((), text=" ", offsets=())])
-def test_without_text_or_words_there_is_no_stretch(given):
-    assert given.alone() is given
+def test_standalone_without_text_or_words(given):
+    assert given.standalone() is given
 
 
 def test_json_holds_all_of_it(sentence):
@@ -65,16 +64,37 @@ def test_json_holds_all_of_it(sentence):
     }
 
 
-def test_conll09_reads_back(sentence):
-    (read,) = read_conll09(sentence.to_conll09().splitlines())
-    assert read.words == sentence.words
-    assert [proposition.sense for proposition in read.propositions] == ["hit.01", "sign.01"]
+def test_forms_are_those_of_the_words(sentence):
+    hit, signed = sentence.propositions
+    assert (hit.form, signed.form) == ("Hiti", "signed")
+    assert [argument.form for argument in signed.arguments] == ["Hiti", "it"]
+    other = replace(sentence, words=("Ada", "wrote", "\ud800", "that"))
+    assert [argument.form for argument in other.propositions[1].arguments] == ["Ada", "that"]
+    made = Sentence(["Dogs", "bark"], (Proposition(1, "bark.01", (Argument("A0", 0),)),))
+    assert made.words == ("Dogs", "bark")
+    assert (made.propositions[0].form, made.propositions[0].arguments[0].form) == ("bark", "Dogs")
+    assert made.propositions == (Proposition(1, "bark.01", (Argument("A0", 0),)),)
 
 
-def test_displacy_is_one_drawing_per_proposition(sentence):
-    hit, signed = sentence.to_displacy()
-    assert hit["arcs"] == []
-    assert [arc["label"] for arc in signed["arcs"]] == ["A0", "A1"]
+@pytest.mark.parametrize("position", [-1, 2])
+def test_positions_must_be_those_of_words(position):
+    with pytest.raises(ValueError, match=rf"positions of 2 words, got \({position},\) in 'Dogs"):
+        Sentence(("Dogs", "bark"), (Proposition(position),))
+
+
+def test_a_string_is_not_a_sequence_of_words():
+    with pytest.raises(TypeError, match="expected a sequence of words, got the string 'Dogs bark'"):
+        Sentence("Dogs bark")
+
+
+def test_printed_as_a_table(sentence):
+    assert str(replace(sentence, text="Hiti signed x it")).splitlines() == [
+        "Hiti signed x it",
+        "  Hiti  hit.01  0-4",
+        "  signed  sign.01  5-11",
+        "    A0  Hiti  0.75  0-4",
+        "    A1  it          14-16",
+    ]
 
 
 def test_notebooks_show_a_drawing(sentence):
