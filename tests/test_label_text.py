@@ -140,10 +140,6 @@ def test_pairs_of_id_and_text(labeler):
     answers = list(labeler.label_many(pairs, as_tuples=True))
     found = [(key, len(sentences)) for key, sentences in answers]
     assert found == [(7, 2), ("empty", 0), (None, 1)]
-        (7, 2),
-        ("empty", 0),
-        (None, 1),
-    ]
     assert_same_answers(answers[0][1], labeler.label(TEXT))
     with pytest.raises(DataError, match=r"text 0: expected a pair \(id, text\), got 'Dogs bark.'"):
         list(labeler.label_many(["Dogs bark."], as_tuples=True))
