@@ -41,7 +41,7 @@ def load(
     """Load a model: the name of one that ships with capsrl, or a model folder.
 
     device   cpu, cuda, cuda:1; the GPU if there is one by default
-    threads  at most so many CPU threads; all cores of the process by default
+    threads  at most so many CPU threads; by default the process's cores, one if they are busy
 
     Raises ModelError for a model that does not exist, ConfigError when torch is not installed.
     """

@@ -11,6 +11,7 @@ import torch
 from capsrl.errors import ConfigError
 
 _CGROUP = Path("/sys/fs/cgroup")
+_BUSY = 1.5  # runnable processes per core; our own threads alone make about 1
 
 
 def find_device(name: str | torch.device | None = None) -> torch.device:
@@ -39,6 +40,12 @@ def available_cores() -> int:
     else:
         cores = os.cpu_count() or 1
     return max(1, min(cores, _quota()))
+
+
+def default_threads() -> int:
+    """All available cores; one on a busy machine, where threads mostly wait for each other."""
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return 1 if load > _BUSY * (os.cpu_count() or 1) else available_cores()
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack, overload
 import torch
 
 from capsrl.config import ModelConfig
-from capsrl.device import available_cores, find_device, limited_threads
+from capsrl.device import default_threads, find_device, limited_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.model.batches import bucket
 from capsrl.model.folder import load_network, save_network
@@ -37,8 +37,8 @@ class Labeler:
     Every prediction goes through `label_sentences`: raw text, dev scoring, command line, server.
 
     device   cpu, cuda, cuda:1; the GPU if there is one by default
-    threads  at most so many CPU threads; by default as many as the process has cores, of which
-             a single sentence uses one
+    threads  at most so many CPU threads; by default as many as the process has cores, but one on
+             a busy machine. A single sentence uses one
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class Labeler:
         self.network = network.to(self.device)
         self.config = config
         self._predictor = Predictor(self.network, self.device)
-        self.threads = threads or available_cores()
+        self.threads = threads
 
     @property
     def inventory(self) -> Inventory:
@@ -239,14 +239,15 @@ class Labeler:
             if sentence.words and (options.predicates == "found" or sentence.predicates)
         ]
         items = [self.network.index(chunk[number], gold=False) for number in busy]
+        most_threads = self.threads or default_threads()
         lengths = [item.length for item in items]
         for group in bucket(lengths, batch_words=BATCH_WORDS, seed=None):
             size = batch_size or len(group)
             for first in range(0, len(group), size):
                 members = group[first : first + size]
                 numbers = [busy[member] for member in members]
-                threads = 1 if sum(lengths[m] for m in members) < THREADED_WORDS else self.threads
-                with limited_threads(threads):
+                few = sum(lengths[m] for m in members) < THREADED_WORDS
+                with limited_threads(1 if few else most_threads):
                     answers = self._predictor.label_batch(
                         [chunk[number] for number in numbers], [items[m] for m in members], options
                     )

@@ -86,6 +86,15 @@ def test_cores_respect_the_quota_of_a_container(files, cores, tmp_path, monkeypa
     assert device.available_cores() == (cores or 8)
 
 
+@pytest.mark.parametrize(("load", "threads"), [(0.5, 8), (8.0, 8), (13.0, 1)])
+def test_a_busy_machine_gets_one_thread(load, threads, tmp_path, monkeypatch):
+    monkeypatch.setattr(device, "_CGROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 8)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
+    assert device.default_threads() == threads
+
+
 def test_threads_are_limited_for_a_while():
     before = torch.get_num_threads()
     torch.set_num_threads(2)
