@@ -21,7 +21,7 @@ import argparse
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,7 +32,7 @@ import capsrl
 from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
 from capsrl.labeler import BATCH_WORDS, Labeler
-from capsrl.model.batches import Indexed, bucket
+from capsrl.model.batches import IndexedSentence, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 
@@ -147,20 +147,20 @@ def start(repeat: int) -> None:
         print(f"{code}: {spread}{limit and f'   (bar: {limit})'}")
 
 
-def batches(items: Sequence[Indexed]) -> list[list[int]]:
+def batches(items: Sequence[IndexedSentence]) -> list[list[int]]:
     """Groups of sentences as the labeler makes them."""
     return bucket([item.length for item in items], batch_words=BATCH_WORDS, seed=None)
 
 
-Inputs = dict[str, dict[str, torch.Tensor]]
+Inputs = Mapping[str, dict[str, torch.Tensor]]
 
 
-def marked_copies(network: Network, items: Sequence[Indexed]) -> Iterator[Inputs]:
+def marked_copies(network: Network, items: Sequence[IndexedSentence]) -> Iterator[Inputs]:
     """The sentences once for each predicate, it having token type 1, in batches of like length."""
     copies = [(item, position) for item in items for position in item.predicates]
     for members in batches([item for item, _ in copies]):
-        words = [copies[member][0].words for member in members]
-        yield network.vectors.collate(words, [copies[member][1] for member in members])
+        words = [copies[member][0].source_items for member in members]
+        yield network.vectors.collate(words, marked=[copies[member][1] for member in members])
 
 
 def encoder(network: Network, inputs: Sequence[Inputs]) -> Callable[[], object]:

@@ -1,14 +1,14 @@
-"""Peak memory and time of routing, forward and backward: implicit against literal.
+"""Measure peak memory and time of routing, forward and backward: implicit against literal.
 
     python benchmarks/routing.py [--propositions 64] [--words 60] [--roles 57] [--size 16]
 
 The literal form builds every word capsule (P x T x R x D numbers) as the paper's equations are
-printed; it is the oracle of the tests. The implicit one never does. Both start from the same words
-and parameters and give the same answer. What is counted is what is allocated beyond those,
-between the first product and the last gradient. The bar: a quarter at most, which the factored form
-meets when training routes in three parts (`model.capsules.parts = 3`). In the dense form both are
-ruled by what they share: the forms (P x R x D x M, larger than the word capsules when sentences
-are shorter than M) and the gradient of R x D x M x M parameters.
+printed; it is the oracle of the tests. The implicit form never builds them. Both start from the
+same words and parameters and compute the same result. The memory allocated beyond those, between
+the first product and the last gradient, is counted. It should be a quarter at most, which the
+factored form achieves when training routes in three chunks (`model.capsules.parts = 3`). In the
+dense form both need most memory for what they share: the forms (P x R x D x M, larger than the word
+capsules when sentences are shorter than M) and the gradient of R x D x M x M parameters.
 """
 
 import argparse
@@ -23,10 +23,10 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from capsrl.model.capsules import CapsuleForms
-from capsrl.model.routing import Routing, relate
+from capsrl.model.capsules import WordCapsuleLayer
+from capsrl.model.routing import Routing, route_predicates
 
-ROOT = Path(__file__).resolve().parent.parent
+LITERAL = Path(__file__).resolve().parent.parent / "tests" / "helpers" / "literal.py"
 
 
 def main() -> None:
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--roles", type=int, default=57)
     parser.add_argument("--size", type=int, default=16)
     parser.add_argument("--iterations", type=int, default=2)
-    parser.add_argument("--parts", type=int, default=3, help="as model.capsules.parts")
+    parser.add_argument("--chunks", type=int, default=3, help="as model.capsules.parts")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -51,11 +51,11 @@ def main() -> None:
 
 
 def measure(form: str, rank: int, options: argparse.Namespace, device: torch.device) -> None:
-    """Print memory, time and difference of the two ways with parameters of one form."""
-    literal = _literal()
+    """Print memory, time and difference of the two implementations for one form of parameters."""
+    literal = _load(LITERAL)
     torch.manual_seed(1)
     n_predicates, n_words = options.propositions, options.words
-    forms = CapsuleForms(
+    layer = WordCapsuleLayer(
         word_width=rank,
         predicate_width=rank,
         n_roles=options.roles,
@@ -74,24 +74,24 @@ def measure(form: str, rank: int, options: argparse.Namespace, device: torch.dev
     mask = torch.arange(n_words) < torch.randint(n_words // 2, n_words + 1, (n_predicates, 1))
     mask = mask.to(device)
 
-    def implicit(parts: int) -> Tensor:
-        return relate(
-            forms, routing, words, predicates, mask, n_iterations=options.iterations, parts=parts
+    def implicit(chunks: int) -> Tensor:
+        return route_predicates(
+            layer, routing, words, predicates, mask, n_iterations=options.iterations, chunks=chunks
         ).final
 
     def literally() -> Tensor:
-        u = literal.word_capsules(forms, words, predicates)
+        u = literal.word_capsules(layer, words, predicates)
         logits, _, _ = literal.route(u, mask, routing, n_iterations=options.iterations)
         final: Tensor = logits[-1]
         return final
 
-    leaves = [words, predicates, *forms.parameters(), *routing.parameters()]
+    leaves = [words, predicates, *layer.parameters(), *routing.parameters()]
     for leaf in leaves:
-        leaf.grad = torch.zeros_like(leaf)  # there before and after: not counted
+        leaf.grad = torch.zeros_like(leaf)  # allocated before, so not counted
     ways: dict[str, Callable[[], Tensor]] = {"literal": literally}
-    # Parts are of no use to the dense form (see `relate`).
-    for parts in (1, options.parts) if form == "factored" else (1,):
-        ways[f"implicit, {parts} part{'s' * (parts > 1)}"] = partial(implicit, parts)
+    # Chunks are of no use in the dense form (see `route_predicates`).
+    for chunks in (1, options.chunks) if form == "factored" else (1,):
+        ways[f"implicit, {chunks} chunk{'s' * (chunks > 1)}"] = partial(implicit, chunks)
     print(f"{form}, rank {rank}")
     memory = seconds = 0.0
     for name, way in ways.items():
@@ -103,8 +103,8 @@ def measure(form: str, rank: int, options: argparse.Namespace, device: torch.dev
 
 
 def peak_bytes(way: Callable[[], Tensor], device: torch.device) -> int:
-    """The most that forward and backward hold at once, beyond what was there before."""
-    _step(way)  # workspaces that libraries make once
+    """Peak memory of forward and backward, beyond what was allocated before."""
+    _step(way)  # warm-up: workspaces that libraries allocate once
     if device.type == "cuda":
         torch.cuda.synchronize()
         before = torch.cuda.memory_allocated()
@@ -123,7 +123,7 @@ def peak_bytes(way: Callable[[], Tensor], device: torch.device) -> int:
 
 
 def best_time(way: Callable[[], Tensor], repeat: int, device: torch.device) -> float:
-    """The time of the fastest of some runs."""
+    """The time of the fastest run."""
     best = float("inf")
     for _ in range(repeat):
         start = time.perf_counter()
@@ -138,10 +138,9 @@ def _step(way: Callable[[], Tensor]) -> None:
     way().square().mean().backward()  # type: ignore[no-untyped-call]
 
 
-def _literal() -> ModuleType:
-    """The oracle of the tests, which is in no package."""
-    path = ROOT / "tests" / "model" / "literal.py"
-    spec = importlib.util.spec_from_file_location("literal", path)
+def _load(path: Path) -> ModuleType:
+    """Import a file of the tests, which are not installed."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

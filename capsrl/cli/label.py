@@ -134,7 +134,7 @@ def label_command(
 def _label(
     labeler: "Labeler", sentences: "Iterator[Sentence]", options: "Options", format: str
 ) -> "Iterator[Sentence]":
-    lemmatiser = labeler.inventory.lemmatiser
+    lemmatiser = labeler.inventory.lemmatizer
     while block := list(islice(sentences, _BLOCK)):
         for sentence in labeler.label_sentences(
             block,

@@ -1,35 +1,44 @@
-"""Sentences in, length-bucketed batches of named tensors out."""
+"""Turn sentences into padded batches of tensors.
+
+`index_sentence` looks everything up once per sentence, `bucket` groups sentences of similar length,
+and `collate` pads a group to a `Batch`.
+"""
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from capsrl.model.embeddings import WordVectors
+from capsrl.model.embeddings.source import Inputs
 from capsrl.model.inventory import Inventory, lemma_of
 from capsrl.sentence import Sentence
 
-IGNORED = -100  # what torch's losses pass over
+IGNORED = -100  # the target that torch's losses ignore
 
 
 @dataclass(frozen=True)
-class Indexed:
-    """One sentence as numbers, made once and kept.
+class IndexedSentence:
+    """One sentence as numbers, computed once and reused in every epoch.
 
-    length    what it costs in a batch: its words, or its pieces if those are more
-    words     source of word vectors -> what it needs of the sentence
-    roles     n T  gold role of each word for each of its n predicates
-    senses    n    which of the candidates of its lemma each predicate has, or IGNORED
-    patterns  n    which pattern makes that sense, or IGNORED
+    length        positions it takes in a padded batch: its words, or its subwords if more
+    source_items  source of word vectors -> the sentence as that source reads it
+    predicates    n    positions
+    lemmas        n    of the predicates
+    roles         n T  gold role of each word for each predicate
+    senses        n    index of the gold sense among the candidates of the lemma, or IGNORED
+    patterns      n    the pattern of that sense, or IGNORED
+    tags          T    part-of-speech ids, None if unknown
     """
 
     n_words: int
     length: int
-    words: Mapping[str, Any]
+    source_items: Mapping[str, Any]
     predicates: tuple[int, ...]
     lemmas: tuple[str, ...]
     roles: NDArray[np.int64]
@@ -42,11 +51,11 @@ class Indexed:
 class Predicates:
     """The predicates of a batch, one row each.
 
-    rows          P    the row of the word vectors each belongs to
-    positions     P    where in it the predicate stands
-    lemmas        P    lemma ids, for predicates that are looked up
-    candidates    P C  ids of the senses of its lemma, 0 beyond them
-    n_candidates  P    how many there are; 0 for a lemma never seen
+    rows          P    row of the sentence in the batch
+    positions     P    position of the predicate in its sentence
+    lemmas        P    lemma ids, for predicates that are embedded by lemma
+    candidates    P C  ids of the senses of the lemma, then padding
+    n_candidates  P    number of candidates; 0 for a lemma that training did not have
     """
 
     rows: Tensor
@@ -57,16 +66,16 @@ class Predicates:
 
     def to(self, device: torch.device) -> "Predicates":
         """The same tensors on a device."""
-        return Predicates(**{f.name: _move(getattr(self, f.name), device) for f in fields(self)})
+        return _apply(self, lambda tensor: tensor.to(device, non_blocking=True))
 
 
 @dataclass(frozen=True)
 class Gold:
-    """What the network should answer; IGNORED where nothing is known.
+    """The targets of training; IGNORED where the answer is unknown or there is no word.
 
     roles         P T  role ids
-    senses        P    which of the candidates
-    patterns      P    which of the patterns would make the sense
+    senses        P    index among the candidates
+    patterns      P    pattern ids
     is_predicate  B T  1 at predicates, 0 at other words
     tags          B T  part-of-speech ids
     """
@@ -77,10 +86,6 @@ class Gold:
     is_predicate: Tensor
     tags: Tensor
 
-    def to(self, device: torch.device) -> "Gold":
-        """The same tensors on a device."""
-        return Gold(**{f.name: _move(getattr(self, f.name), device) for f in fields(self)})
-
 
 @dataclass(frozen=True)
 class Batch:
@@ -88,58 +93,61 @@ class Batch:
 
     inputs      source of word vectors -> its tensors
     mask        B T  True at words
-    n_blind     rows whose predicates are not marked: all, or the first ones where marked copies
-                of the sentences follow, one per predicate
+    n_unmarked  how many rows have no marked predicate. If the network marks predicates, the first
+                rows are the sentences without a mark, in which predicates are found; copies of the
+                sentences follow, one per predicate, with that predicate marked. Else all rows
+    n_words     words of the sentences, without padding and copies
     """
 
-    inputs: dict[str, dict[str, Tensor]]
+    inputs: Mapping[str, Inputs]
     mask: Tensor
-    n_blind: int
+    n_unmarked: int
     n_words: int
     predicates: Predicates
     gold: Gold | None
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
-        device = torch.device(device)
+        return self._apply(lambda tensor: tensor.to(device, non_blocking=True))
+
+    def pin(self) -> "Batch":
+        """The same batch in page-locked memory, from which a GPU copies while it computes."""
+        return self._apply(Tensor.pin_memory) if torch.cuda.is_available() else self
+
+    def _apply(self, function: Callable[[Tensor], Tensor]) -> "Batch":
         return replace(
             self,
             inputs={
-                source: {name: _move(tensor, device) for name, tensor in tensors.items()}
+                source: {name: function(tensor) for name, tensor in tensors.items()}
                 for source, tensors in self.inputs.items()
             },
-            mask=_move(self.mask, device),
-            predicates=self.predicates.to(device),
-            gold=None if self.gold is None else self.gold.to(device),
+            mask=function(self.mask),
+            predicates=_apply(self.predicates, function),
+            gold=None if self.gold is None else _apply(self.gold, function),
         )
 
-    def pin(self) -> "Batch":
-        """The same batch in page-locked memory, from where a GPU fetches while it computes."""
-        if not torch.cuda.is_available():
-            return self
-        pinned = {k: {n: t.pin_memory() for n, t in v.items()} for k, v in self.inputs.items()}
-        return replace(
-            self,
-            inputs=pinned,
-            mask=self.mask.pin_memory(),
-            predicates=Predicates(**_pinned(self.predicates)),
-            gold=None if self.gold is None else Gold(**_pinned(self.gold)),
-        )
+
+Tensors = TypeVar("Tensors", Predicates, Gold)
+
+
+def _apply(tensors: Tensors, function: Callable[[Tensor], Tensor]) -> Tensors:
+    return replace(tensors, **{f.name: function(getattr(tensors, f.name)) for f in fields(tensors)})
 
 
 def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> list[list[int]]:
-    """Group sentences of like length into batches of about `batch_words` words.
+    """Group sentences of similar length into batches of about `batch_words` words.
 
-    A batch is filled until its longest sentence times its number would pass `batch_words`. With a
-    seed, both who meets whom and the order of the batches are shuffled, the same way for the same
-    seed; without, batches come by falling length.
+    The longest sentence of a batch times its number of sentences is at most `batch_words`, unless
+    it has a single sentence. With a seed, the composition and the order of the batches are
+    shuffled, the same way for the same seed; without one, batches are sorted by falling length.
+    -> the numbers of the sentences of each batch
     """
     order = list(range(len(lengths)))
     if seed is None:
         order.sort(key=lambda i: -lengths[i])
     else:
         rng = random.Random(seed)
-        # A little noise on the lengths: neighbours are alike, but not the same every epoch.
+        # Noise on the lengths: similar sentences share a batch, but not the same in every epoch.
         noisy = [length + rng.uniform(-0.15, 0.15) * length + rng.random() for length in lengths]
         order.sort(key=lambda i: -noisy[i])
     batches: list[list[int]] = []
@@ -155,93 +163,130 @@ def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> lis
     return batches
 
 
-def share_out(items: Sequence[Indexed], *, most: int) -> Iterator[tuple[list[int], list[Indexed]]]:
-    """Group the predicates of a batch by the length of their sentences, longest first.
+def group_predicates(
+    items: Sequence[IndexedSentence], *, max_pairs: int
+) -> Iterator[tuple[list[int], list[IndexedSentence]]]:
+    """Split the predicates of a batch into groups of bounded size, longest sentences first.
 
-    A group has at most `most` pairs of a predicate and a word, padding counted, or one predicate.
-    -> numbers of the sentences in `items`, and each with only those predicates that are in the
-       group; a sentence of many predicates is in several
+    A group has at most `max_pairs` pairs of a predicate and a word, padding included, or a single
+    predicate.
+    -> indices in `items` of the sentences of the group, and those sentences with only the
+       predicates that are in the group; a sentence of many predicates may be in several groups
     """
     numbers: list[int] = []
-    parts: list[Indexed] = []
-    room = longest = 0  # for predicates; words of the first sentence of the group
+    group: list[IndexedSentence] = []
+    room = 0  # predicates that the group can still take
     for number in sorted(range(len(items)), key=lambda number: -items[number].n_words):
         item = items[number]
         done = 0
         while done < len(item.predicates):
             if room == 0:
-                if parts:
-                    yield numbers, parts
-                numbers, parts, longest = [], [], item.n_words
-                room = max(most // longest, 1)
+                if group:
+                    yield numbers, group
+                numbers, group = [], []
+                # Sentences come by falling length, so this one decides how far the group is padded.
+                room = max(max_pairs // item.n_words, 1)
+            taken = slice(done, done + room)
+            part = replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
             numbers.append(number)
-            if done == 0 and len(item.predicates) <= room:
-                parts.append(item)
-            else:
-                taken = slice(done, done + room)
-                parts.append(
-                    replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
-                )
-            room -= len(parts[-1].predicates)
-            done += len(parts[-1].predicates)
-    if parts:
-        yield numbers, parts
+            group.append(part)
+            room -= len(part.predicates)
+            done += len(part.predicates)
+    if group:
+        yield numbers, group
 
 
 def index_sentence(
-    sentence: Sentence,
-    inventory: Inventory,
-    words: Mapping[str, Any],
-    length: int,
-    *,
-    gold: bool = True,
-) -> Indexed:
-    """Look everything but the word vectors up, once and for all.
+    sentence: Sentence, vectors: WordVectors, inventory: Inventory, *, gold: bool = True
+) -> IndexedSentence:
+    """Look up everything that the network needs from a sentence.
 
-    words   what each source of word vectors needs of the sentence
-    length  what it costs in a batch
-    gold    with the answers; else only where the predicates are, not even their lemmas
+    gold  with lemmas and gold answers, for a loss; else with only the positions of its predicates
     """
     n_words = len(sentence.words)
-    if not gold:
-        none = np.zeros(0, dtype=np.int64)
-        return Indexed(
-            n_words=n_words,
-            length=length,
-            words=words,
-            predicates=sentence.predicates,
-            lemmas=(),
-            roles=none,
-            senses=none,
-            patterns=none,
-            tags=None,
-        )
+    source_items = vectors.index(sentence)
+    none = np.zeros(0, dtype=np.int64)
+    indexed = IndexedSentence(
+        n_words=n_words,
+        length=max(n_words, vectors.length(source_items)),
+        source_items=source_items,
+        predicates=sentence.predicates,
+        lemmas=(),
+        roles=none,
+        senses=none,
+        patterns=none,
+        tags=None,
+    )
+    return _with_gold(indexed, sentence, inventory) if gold else indexed
+
+
+def _with_gold(
+    indexed: IndexedSentence, sentence: Sentence, inventory: Inventory
+) -> IndexedSentence:
     lemmas = tuple(lemma_of(sentence, position) for position in sentence.predicates)
     senses = [proposition.sense for proposition in sentence.propositions]
-    roles = np.zeros((len(sentence.propositions), n_words), dtype=np.int64)
+    roles = np.zeros((len(sentence.propositions), indexed.n_words), dtype=np.int64)
     for row, proposition in enumerate(sentence.propositions):
-        # Of a word's several roles (A0|AM-LOC) the first counts: a softmax gives one answer.
+        # A softmax gives one answer: the first of several roles of a word (A0|AM-LOC) counts.
         for argument in reversed(proposition.arguments):
             roles[row, argument.word] = inventory.role_id(argument.role)
-    return Indexed(
-        n_words=n_words,
-        length=length,
-        words=words,
-        predicates=sentence.predicates,
+    pairs = list(zip(senses, lemmas, strict=True))
+    return replace(
+        indexed,
         lemmas=lemmas,
         roles=roles,
-        senses=_array(
-            [_sense_index(*pair, inventory) for pair in zip(senses, lemmas, strict=True)]
-        ),
-        patterns=_array([_pattern(*pair, inventory) for pair in zip(senses, lemmas, strict=True)]),
+        senses=_array([_sense_index(sense, lemma, inventory) for sense, lemma in pairs]),
+        patterns=_array([_pattern_id(sense, lemma, inventory) for sense, lemma in pairs]),
         tags=_array(inventory.tags.ids(sentence.tags)) if sentence.tags else None,
     )
 
 
+def collate(
+    items: Sequence[IndexedSentence],
+    vectors: WordVectors,
+    inventory: Inventory,
+    *,
+    mark_predicate: bool,
+    gold: bool = True,
+    unmarked: bool = True,
+) -> Batch:
+    """Pad sentences together to a batch, on the CPU.
+
+    mark_predicate  add a copy of its sentence for each predicate, with that predicate marked
+    gold            with gold answers, for a loss
+    unmarked        if predicates are marked: also the sentences without a mark
+    """
+    sentences = list(items) if unmarked or not mark_predicate else []
+    marked: list[int | None] = [None] * len(sentences)
+    first_copy = None
+    if mark_predicate:
+        first_copy = len(sentences)
+        sentences += [item for item in items for _ in item.predicates]
+        marked += [position for item in items for position in item.predicates]
+    lengths = torch.tensor([item.n_words for item in sentences], dtype=torch.long)
+    n_words = int(lengths.max()) if len(sentences) else 0
+    return Batch(
+        inputs=vectors.collate([item.source_items for item in sentences], marked=marked),
+        mask=torch.arange(n_words) < lengths[:, None],
+        n_unmarked=len(items) if unmarked else 0,
+        n_words=sum(item.n_words for item in items),
+        predicates=collate_predicates(items, inventory, first_copy=first_copy),
+        gold=collate_gold(items, n_words) if gold else None,
+    )
+
+
 def collate_predicates(
-    rows: Sequence[int], positions: Sequence[int], lemmas: Sequence[str], inventory: Inventory
+    items: Sequence[IndexedSentence], inventory: Inventory, *, first_copy: int | None = None
 ) -> Predicates:
-    """The tensors of predicates, each given by its row, its position and its lemma."""
+    """The predicates of some sentences, which are the rows of a batch.
+
+    first_copy  the row of the first marked copy, if every predicate has a copy of its sentence
+    """
+    rows = [number for number, item in enumerate(items) for _ in item.predicates]
+    if first_copy is not None:
+        rows = list(range(first_copy, first_copy + len(rows)))
+    positions = [position for item in items for position in item.predicates]
+    lemmas = [lemma for item in items for lemma in item.lemmas]
     candidates = [inventory.candidates_of(lemma) for lemma in lemmas]
     padded = np.zeros((len(rows), max((len(ids) for ids in candidates), default=0) or 1), np.int64)
     for row, ids in enumerate(candidates):
@@ -249,14 +294,14 @@ def collate_predicates(
     return Predicates(
         rows=torch.tensor(rows, dtype=torch.long),
         positions=torch.tensor(positions, dtype=torch.long),
-        lemmas=torch.tensor([inventory.lemmas.id(lemma) for lemma in lemmas], dtype=torch.long),
+        lemmas=torch.tensor(inventory.lemmas.ids(lemmas), dtype=torch.long),
         candidates=torch.from_numpy(padded),
         n_candidates=torch.tensor([len(ids) for ids in candidates], dtype=torch.long),
     )
 
 
-def collate_gold(items: Sequence[Indexed], n_words: int) -> Gold:
-    """What the network should answer for these sentences, padded to `n_words`."""
+def collate_gold(items: Sequence[IndexedSentence], n_words: int) -> Gold:
+    """The gold answers of some sentences, padded to `n_words`."""
     n_predicates = sum(len(item.predicates) for item in items)
     roles = np.full((n_predicates, n_words), IGNORED, dtype=np.int64)
     words = {
@@ -285,18 +330,10 @@ def _sense_index(sense: str | None, lemma: str, inventory: Inventory) -> int:
     return names.index(sense) if sense in names else IGNORED
 
 
-def _pattern(sense: str | None, lemma: str, inventory: Inventory) -> int:
+def _pattern_id(sense: str | None, lemma: str, inventory: Inventory) -> int:
     pattern = None if sense is None else inventory.pattern_id(sense, lemma)
     return IGNORED if pattern is None else pattern
 
 
 def _array(values: Sequence[int]) -> NDArray[np.int64]:
     return np.array(values, dtype=np.int64)
-
-
-def _move(tensor: Tensor, device: torch.device) -> Tensor:
-    return tensor.to(device, non_blocking=True)
-
-
-def _pinned(tensors: Predicates | Gold) -> dict[str, Tensor]:
-    return {f.name: getattr(tensors, f.name).pin_memory() for f in fields(tensors)}

@@ -1,18 +1,20 @@
-"""A config and an inventory in, a network out: the one place where settings become modules."""
+"""Make a network from settings and an inventory: the one place in the model that reads settings."""
 
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
-from capsrl.model.capsules import CapsuleForms
+from capsrl.model.capsules import WordCapsuleLayer
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.elmo import Elmo
 from capsrl.model.embeddings.fasttext import FastText
 from capsrl.model.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, Tags, Words
+from capsrl.model.embeddings.source import WordSource
 from capsrl.model.embeddings.transformer import Transformer
 from capsrl.model.embeddings.vector_files import open_vectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer
@@ -22,7 +24,9 @@ from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing
 from capsrl.model.vocabulary import UNKNOWN_ID
 
-SENSE_WIDTH = 128
+SENSE_WIDTH = 128  # of the embeddings of senses
+
+Sources = dict[str, WordSource[Any]]
 
 
 def make_network(
@@ -32,12 +36,12 @@ def make_network(
     folder: Path | None = None,
     words: Mapping[str, int] | None = None,
 ) -> Network:
-    """Make a network, with random weights but for pretrained word vectors.
+    """Make a network with random weights, except for pretrained word vectors.
 
-    folder  a model folder that holds all weights: nothing pretrained is read
-    words   how often training shows each word, 0 for words of other files that will be labelled:
-            fastText's table has all of them, and rare learned words are at times taken for
-            unknown. Without it the table has the words of the inventory, and none is dropped
+    folder  a model folder, whose weights the caller will load: nothing pretrained is read
+    words   frequency of each word in the training data, 0 for words of other files that will be
+            labeled. All of them get a row in fastText's table, and rare words are dropped in
+            training. None puts the words of the inventory in the table and drops no words
     """
     vectors = WordVectors(_make_sources(config.embeddings, inventory, folder, words))
     encoder = BiLSTM(
@@ -66,7 +70,7 @@ def make_network(
         finder=PredicateFinder(width),
         senses=_make_senses(width, inventory),
         lookup=_make_lookup(inventory, capsules.lookup_width) if by_lookup else None,
-        forms=CapsuleForms(
+        capsules=WordCapsuleLayer(
             word_width=word_width,
             predicate_width=capsules.lookup_width if by_lookup else width,
             n_roles=n_roles,
@@ -85,15 +89,15 @@ def make_network(
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
         capsule_dropout=capsules.dropout,
         n_iterations=capsules.iterations,
-        routing_parts=capsules.parts,
+        routing_chunks=capsules.parts,
         mark_predicate=config.embeddings.mark_predicate,
     )
 
 
 def attach_files(network: Network, config: EmbeddingsConfig) -> None:
-    """Give a network whose weights are loaded the user's own files again, where they still are.
+    """Let a loaded network use the fastText file it was trained with, if the file still exists.
 
-    Raises ModelError if a file holds other vectors than the network was trained with.
+    Warns if it does not. Raises ModelError if the file has other vectors.
     """
     if config.fasttext is None:
         return
@@ -114,7 +118,7 @@ def _make_sources(
     inventory: Inventory,
     folder: Path | None,
     words: Mapping[str, int] | None,
-) -> dict[str, nn.Module]:
+) -> Sources:
     sources = (
         _pretrained(config, words or inventory.words) if folder is None else _saved(config, folder)
     )
@@ -137,12 +141,22 @@ def _make_sources(
     return sources
 
 
-def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> dict[str, nn.Module]:
+def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> Sources:
     """Sources read from the files that the config names."""
-    sources: dict[str, nn.Module] = {}
+    sources: Sources = {}
     if config.transformer is not None:
-        sources["transformer"] = Transformer(config.transformer, fine_tune=config.fine_tune)
-        _check_types(sources["transformer"], config)
+        transformer = Transformer(
+            config.transformer,
+            fine_tune=config.fine_tune,
+            mark_predicate=config.mark_predicate,
+        )
+        if config.mark_predicate and transformer.n_types < 2:
+            raise ConfigError(
+                "model.embeddings.mark_predicate: expected an encoder with 2 token types, got "
+                f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width "
+                "instead"
+            )
+        sources["transformer"] = transformer
     if config.elmo is not None:
         sources["elmo"] = Elmo.from_folder(config.elmo)
     if config.fasttext is not None:
@@ -150,21 +164,15 @@ def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> dict[str, nn.
     return sources
 
 
-def _check_types(transformer: nn.Module, config: EmbeddingsConfig) -> None:
-    assert isinstance(transformer, Transformer)
-    if config.mark_predicate and transformer.n_types < 2:
-        raise ConfigError(
-            f"model.embeddings.mark_predicate: expected an encoder with 2 token types, got "
-            f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width instead"
-        )
-
-
-def _saved(config: EmbeddingsConfig, folder: Path) -> dict[str, nn.Module]:
-    """The same sources from what `WordVectors.save_files` wrote, their weights not set."""
-    sources: dict[str, nn.Module] = {}
+def _saved(config: EmbeddingsConfig, folder: Path) -> Sources:
+    """The same sources from the files of `WordVectors.save_files`, without their weights."""
+    sources: Sources = {}
     if config.transformer is not None:
         sources["transformer"] = Transformer(
-            folder / "transformer", fine_tune=config.fine_tune, pretrained=False
+            folder / "transformer",
+            fine_tune=config.fine_tune,
+            mark_predicate=config.mark_predicate,
+            pretrained=False,
         )
     if config.elmo is not None:
         sources["elmo"] = Elmo.from_saved(folder / "elmo")
@@ -174,7 +182,8 @@ def _saved(config: EmbeddingsConfig, folder: Path) -> dict[str, nn.Module]:
 
 
 def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:
-    # No training predicate is unknown, so nothing would ever teach that row: zeros, not noise.
+    # Every predicate of the training data has a row, so the row of unknown lemmas is never trained:
+    # it must be zeros, not random.
     return nn.Embedding(len(inventory.lemmas), width, padding_idx=UNKNOWN_ID)
 
 

@@ -1,11 +1,11 @@
-"""Words and a predicate in, word capsules out: the bilinear forms of the paper's eq. 6.
+"""Word capsules: the bilinear forms of a word and a predicate (eq. 6 of the paper).
 
-A word capsule is what word i proposes for role j: u[i, j, k] = x_i W_jk p. There are T x R x D of
-these numbers to a predicate, and routing needs them only inside two sums. Both are linear in
-x_i, so the sums can be taken first and the capsules never built:
+The capsule of word i for role j is the vector u[i, j, k] = x_i W_jk p. There are T x R x D of these
+numbers per predicate, and routing needs them only inside two sums. Both are linear in x_i, so the
+sums can be moved inside and the capsules are never built:
 
-    pull:  s[j, k] = sum_i c[i, j] u[i, j, k]     (eq. 8: what the words propose together)
-    push:  b[i, j] = sum_k w[j, k] u[i, j, k]     (eqs. 10, 12: how far a word agrees with w)
+    pull:  s[j, k] = sum_i c[i, j] u[i, j, k] = (sum_i c[i, j] x_i) W_jk p      (eq. 8)
+    push:  b[i, j] = sum_k w[j, k] u[i, j, k] = x_i (sum_k w[j, k] W_jk p)      (eqs. 10, 12)
 """
 
 import torch
@@ -14,10 +14,10 @@ from torch.nn import functional
 
 
 class DenseCapsules:
-    """Word capsules of one batch from one matrix per role and capsule dimension.
+    """Word capsules of one batch with one matrix per role and capsule dimension.
 
     words  P T M    x
-    forms  P R D M  q = W p
+    forms  P R D M  W p
     """
 
     def __init__(self, words: Tensor, forms: Tensor) -> None:
@@ -26,17 +26,17 @@ class DenseCapsules:
         self.dtype = words.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
-        """What the words propose for each role, each word with its weight.
+        """Sum the capsules over the words, each word with its weight (eq. 8).
 
-        weights  P T R, or P T 1 where a word weighs the same for all roles
+        weights  P T R, or P T 1 if the weight of a word is the same for all roles
         ->       P R D
         """
-        gathered = torch.bmm(weights.transpose(1, 2), self.words)  # P R M or P 1 M
-        gathered = gathered.expand(-1, self.forms.shape[1], -1)
-        return torch.einsum("prm,prdm->prd", gathered, self.forms)
+        summed = torch.bmm(weights.transpose(1, 2), self.words)  # P R M or P 1 M
+        summed = summed.expand(-1, self.forms.shape[1], -1)
+        return torch.einsum("prm,prdm->prd", summed, self.forms)
 
     def push(self, vectors: Tensor) -> Tensor:
-        """How far each word's proposal for a role points along that role's vector.
+        """Multiply the capsules of each word with one vector per role (eqs. 10, 12).
 
         vectors  P R D
         ->       P T R
@@ -46,41 +46,43 @@ class DenseCapsules:
 
 
 class FactoredCapsules:
-    """Word capsules of one batch from factors that all roles share: u = C (A x * B p).
+    """Word capsules of one batch with factors shared by all roles: u = C (A x * B p).
 
-    met     P T M  A x * B p, where word and predicate have met
+    joint   P T M  A x * B p
     factor  R D M  C
     """
 
-    def __init__(self, met: Tensor, factor: Tensor) -> None:
-        self.met = met
+    def __init__(self, joint: Tensor, factor: Tensor) -> None:
+        self.joint = joint
         self.factor = factor
-        self.dtype = met.dtype
+        self.dtype = joint.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
         """As `DenseCapsules.pull`."""
-        gathered = torch.bmm(weights.transpose(1, 2), self.met)  # P R M or P 1 M
+        summed = torch.bmm(weights.transpose(1, 2), self.joint)  # P R M or P 1 M
         if weights.shape[2] == 1:  # the same sum for all roles: one product for all of them
-            proposals = functional.linear(gathered.squeeze(1), self.factor.flatten(0, 1))
-            return proposals.view(-1, *self.factor.shape[:2])
-        # One product per role with the one factor, not with a copy of it per predicate.
-        return torch.bmm(gathered.transpose(0, 1), self.factor.transpose(1, 2)).transpose(0, 1)
+            capsules = functional.linear(summed.squeeze(1), self.factor.flatten(0, 1))
+            return capsules.view(-1, *self.factor.shape[:2])
+        # Batched over the roles: batched over the predicates, bmm would copy the factor for each.
+        return torch.bmm(summed.transpose(0, 1), self.factor.transpose(1, 2)).transpose(0, 1)
 
     def push(self, vectors: Tensor) -> Tensor:
         """As `DenseCapsules.push`."""
         combined = torch.bmm(vectors.transpose(0, 1), self.factor).transpose(0, 1)  # P R M
-        return torch.bmm(self.met, combined.transpose(1, 2))
+        return torch.bmm(self.joint, combined.transpose(1, 2))
 
 
 WordCapsules = DenseCapsules | FactoredCapsules
 
 
-class CapsuleForms(nn.Module):
+class WordCapsuleLayer(nn.Module):
     """The parameters of the word capsules: dense (eq. 6 as printed) or factored.
 
-    Words and predicate are first brought to `rank` by a layer each. Each then has a constant part
-    (the layer's bias, or a 1 appended in the dense form), so that a word or a predicate can also
-    speak for itself.
+    Words and predicates are first projected to `rank` by one linear layer each. Both sides have a
+    constant component (the bias of the layer, or a 1 appended in the dense form), so that the
+    product also contains terms of the word alone and of the predicate alone.
+
+    The names of the attributes are keys in saved weights.
     """
 
     def __init__(
@@ -98,6 +100,7 @@ class CapsuleForms(nn.Module):
         self.form = form
         self.of_word = nn.Linear(word_width, rank)
         self.of_predicate = nn.Linear(predicate_width, rank)
+        # Scaled so that a capsule of unit inputs has entries of about `initial_scale`.
         if form == "dense":
             self.weight = nn.Parameter(torch.empty(n_roles, size, rank + 1, rank + 1))
             nn.init.normal_(self.weight, std=initial_scale / (rank + 1))
@@ -105,31 +108,41 @@ class CapsuleForms(nn.Module):
             self.weight = nn.Parameter(torch.empty(n_roles, size, rank))
             nn.init.normal_(self.weight, std=initial_scale * rank**-0.5)
 
-    def of_rest(self, rest: Tensor) -> Tensor:
-        """What `of_word` makes of the last numbers of words alone.
+    def forward(self, words: Tensor, predicates: Tensor) -> WordCapsules:
+        """Combine every word of a sentence with its predicate.
 
-        rest  ... H'
-        ->    ... M
+        words       P T word_width
+        predicates  P predicate_width
         """
-        weight = self.of_word.weight[:, -rest.shape[-1] :]
-        return functional.linear(rest, weight, self.of_word.bias)
+        return self._combine(self.of_word(words), predicates)
 
-    def forward(
-        self, words: Tensor, predicates: Tensor, rest: Tensor | None = None
+    def forward_shared(
+        self, states: Tensor, views: Tensor | None, rows: Tensor, predicates: Tensor
     ) -> WordCapsules:
-        """Let every word of a sentence meet the predicate.
+        """The same for words [view; state], without repeating the states for every predicate.
 
-        words       P T H
-        predicates  P H, or the lookup's width
-        rest        P T M  what `of_rest` made of the last numbers of words, which `words` then
-                    lacks
+        The product of a matrix with a concatenation is a sum of two products:
+
+            A [view; state] = A_view view + A_state state
+
+        The view of a word differs from predicate to predicate, its state does not. The second
+        product, the wide one, is therefore computed once per sentence and copied to the predicates.
+
+        states      B T H   of the words of each sentence
+        views       P T H'  of the words for each predicate, None without a predicate layer
+        rows        P       the sentence of each predicate
+        predicates  P predicate_width
         """
-        if rest is None:
-            words = self.of_word(words)
-        else:
-            first = self.of_word.weight[:, : words.shape[-1]]
-            words = functional.linear(words, first) + rest
-        predicates = self.of_predicate(predicates)
+        n_view = 0 if views is None else views.shape[-1]
+        view_weight, state_weight = self.of_word.weight[:, :n_view], self.of_word.weight[:, n_view:]
+        words = functional.linear(states, state_weight, self.of_word.bias)[rows]  # P T M
+        if views is not None:
+            words = functional.linear(views, view_weight) + words
+        return self._combine(words, predicates)
+
+    def _combine(self, words: Tensor, predicates: Tensor) -> WordCapsules:
+        """Make capsules from projected words, P T M."""
+        predicates = self.of_predicate(predicates)  # P M
         if self.form == "factored":
             return FactoredCapsules(words * predicates.unsqueeze(1), self.weight)
         words = functional.pad(functional.elu(words), (0, 1), value=1.0)

@@ -1,16 +1,17 @@
-"""The network's beliefs in, propositions with probabilities out."""
+"""Decode the logits of the network to propositions with probabilities."""
 
 from collections.abc import Sequence
 
 import numpy as np
 
 from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
-from capsrl.model.network import Propositions
+from capsrl.model.network import PropositionLogits
+from capsrl.model.routing import RoutingResult
 from capsrl.sentence import Argument, Proposition, Trace
 
 
 def decode(
-    propositions: Propositions,
+    logits: PropositionLogits,
     *,
     positions: Sequence[int],
     lemmas: Sequence[str],
@@ -21,16 +22,19 @@ def decode(
 ) -> list[Proposition]:
     """The most probable sense of each predicate and role of each word.
 
-    No constraint is put on top: that a role is filled once is for the routing to find out.
+    No constraints are applied: routing is meant to learn that a role is filled once.
 
-    positions, lemmas, lengths  P  of each predicate, and of its sentence
-    threshold                   arguments less probable than this are left out
+    positions  P  position of each predicate
+    lemmas     P  its lemma
+    lengths    P  words of its sentence
+    threshold  arguments less probable than this are dropped
+    trace      add the role probabilities of every routing iteration
     """
-    probs = propositions.beliefs.final.softmax(-1)
+    probs = logits.routing.final.softmax(-1)
     best, roles = (tensor.cpu().numpy() for tensor in probs.max(-1))  # P T
-    sense_probs, senses = (t.tolist() for t in propositions.sense_logits.softmax(-1).max(-1))
-    pattern_probs, patterns = (t.tolist() for t in propositions.pattern_logits.softmax(-1).max(-1))
-    traces = _traces(propositions, lengths, inventory) if trace else [None] * len(positions)
+    sense_probs, senses = (t.tolist() for t in logits.senses.softmax(-1).max(-1))
+    pattern_probs, patterns = (t.tolist() for t in logits.patterns.softmax(-1).max(-1))
+    traces = _traces(logits.routing, lengths, inventory) if trace else [None] * len(positions)
     names = list(inventory.roles)
     filled = (roles != NO_ROLE_ID) & (best >= threshold)
     decoded: list[Proposition] = []
@@ -58,12 +62,11 @@ def decode(
 
 
 def _traces(
-    propositions: Propositions, lengths: Sequence[int], inventory: Inventory
+    routing: RoutingResult, lengths: Sequence[int], inventory: Inventory
 ) -> list[Trace | None]:
-    beliefs = propositions.beliefs
-    probs = np.stack([logits.softmax(-1).cpu().numpy() for logits in beliefs.logits], 1)
-    capsules = [roles.cpu().numpy() for roles in beliefs.roles]
-    nodes = [node.cpu().numpy() for node in beliefs.nodes]
+    probs = np.stack([logits.softmax(-1).cpu().numpy() for logits in routing.logits], 1)
+    capsules = [step.cpu().numpy() for step in routing.capsules]
+    nodes = [step.cpu().numpy() for step in routing.nodes]
     return [
         Trace(
             roles=tuple(inventory.roles),

@@ -1,9 +1,8 @@
-"""Word vectors in, states in context out: the stacked BiLSTM, and the layer that sees a predicate.
+"""The stacked BiLSTM over the word vectors, and the BiLSTM layer that sees a predicate.
 
-Each direction is an LSTM of its own over words laid out from their first; the backward one reads
-every sentence reversed within its own length. So padding always comes last, a sentence gets the
-same states alone and in any batch, and nothing is packed (packing needs lengths on the host and
-cannot be exported).
+Each direction is an LSTM of its own; the backward one reads every sentence reversed within its own
+length. Padding therefore always comes last, and a sentence has the same states alone and in any
+batch. Packed sequences would do the same, but need the lengths on the host and cannot be exported.
 """
 
 import torch
@@ -18,8 +17,8 @@ def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tenso
     """
     if not training or rate == 0.0:
         return states
-    keep = states.new_full((states.shape[0], 1, states.shape[2]), 1 - rate)
-    return states * torch.bernoulli(keep) / (1 - rate)
+    keep_probs = states.new_full((states.shape[0], 1, states.shape[2]), 1 - rate)
+    return states * torch.bernoulli(keep_probs) / (1 - rate)
 
 
 class BiLSTM(nn.Module):
@@ -38,31 +37,31 @@ class BiLSTM(nn.Module):
         )
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
-        """States of the words in their sentence.
+        """Hidden states of the words in context.
 
         words  B T E
         mask   B T    True at words
         ->     B T H
         """
         states = words
-        reverse = _reversing(mask)
-        for ahead, back in zip(self.forwards, self.backwards, strict=True):
+        reverse = _reversed_order(mask)
+        for forward_lstm, backward_lstm in zip(self.forwards, self.backwards, strict=True):
             states = variational_dropout(states, self.dropout, training=self.training)
-            there, _ = ahead(states)
-            and_back, _ = back(_take(states, reverse))
-            states = torch.cat([there, _take(and_back, reverse)], -1)
+            forward_states, _ = forward_lstm(states)
+            backward_states, _ = backward_lstm(_take(states, reverse))
+            states = torch.cat([forward_states, _take(backward_states, reverse)], -1)
         return states
 
 
 class PredicateLayer(nn.Module):
-    """One more BiLSTM, over [word; predicate]: the sentence as one predicate sees it.
+    """A BiLSTM over each word and the predicate: the view that one predicate has of a sentence.
 
-    The words were encoded once for all predicates; this thin layer is all that is done again for
-    each. Its input layer is a sum of one part per word and one per predicate, so the wide product
-    with the words is taken once per sentence, and of an embedding of the distance between them.
+    The encoder runs once per sentence; only this thin layer runs once per predicate. Its input is
+    gelu(A x_i + B p + distance embedding). The wide product A x_i is shared by all predicates of a
+    sentence and computed once.
     """
 
-    reach = 32  # distances beyond this many words look the same
+    max_distance = 32  # words farther away than this have the same distance embedding
 
     def __init__(self, state_width: int, *, width: int, dropout: float) -> None:
         super().__init__()
@@ -70,29 +69,29 @@ class PredicateLayer(nn.Module):
         self.dropout = dropout
         self.of_word = nn.Linear(state_width, width)
         self.of_predicate = nn.Linear(state_width, width)
-        self.of_distance = nn.Embedding(2 * self.reach + 1, width)
+        self.of_distance = nn.Embedding(2 * self.max_distance + 1, width)
         self.bilstm = BiLSTM(width, width=width, n_layers=1, dropout=dropout)
 
     def forward(self, states: Tensor, mask: Tensor, rows: Tensor, positions: Tensor) -> Tensor:
-        """What each word looks like from each predicate.
+        """Hidden states of the words for each predicate.
 
         states     B T H
         mask       P T    True at words
         rows       P      the sentence of each predicate
-        positions  P      where in it the predicate stands
+        positions  P      its position in the sentence
         ->         P T H'
         """
         of_predicate = self.of_predicate(states[rows, positions]).unsqueeze(1)  # P 1 H'
         distance = torch.arange(states.shape[1], device=states.device) - positions.unsqueeze(1)
-        distance = distance.clamp(-self.reach, self.reach) + self.reach  # P T
+        distance = distance.clamp(-self.max_distance, self.max_distance) + self.max_distance  # P T
         words = self.of_word(states)[rows] + of_predicate + self.of_distance(distance)
         words = functional.gelu(words)
-        seen: Tensor = self.bilstm(words, mask)
-        return seen
+        views: Tensor = self.bilstm(words, mask)
+        return views
 
 
-def _reversing(mask: Tensor) -> Tensor:
-    """Indices B T that turn every sentence round within its own length, padding left in place."""
+def _reversed_order(mask: Tensor) -> Tensor:
+    """Indices B T that reverse every sentence within its own length and leave padding in place."""
     positions = torch.arange(mask.shape[1], device=mask.device).unsqueeze(0)  # 1 T
     lengths = mask.sum(1, keepdim=True)  # B 1
     return torch.where(positions < lengths, lengths - 1 - positions, positions)

@@ -1,7 +1,7 @@
-"""A network <-> its model folder: config.json, vocab.json, weights, and what sources need.
+"""Save and load model folders: config.json, vocab.json, weights and files of the word sources.
 
-A folder appears under its name only when it is whole. Reading one trusts nothing: whatever is
-missing, damaged, of the wrong shape or too new is refused by name.
+Folders are written atomically. Everything read is checked: missing or damaged files, tensors of
+another shape and newer formats are refused with a message that names them.
 """
 
 import dataclasses
@@ -24,20 +24,20 @@ from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision, load_weights, save_weights
 
-FORMAT = 1  # of the model folder; raised when an older capsrl could not read it
+FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
 
 
 def save_network(
     network: Network, config: ModelConfig, folder: Path, *, precision: Precision = "full"
 ) -> None:
-    """Write a model folder; a model that was there is replaced.
+    """Write a model folder, replacing an older model.
 
-    Raises ModelError if something else is there.
+    Raises ModelError if `folder` exists and is not a model folder.
     """
     if folder.exists() and not _is_replaceable(folder):
         raise ModelError(
             f"{folder}: expected a model folder to replace, or nothing, got something else; "
-            "give another name"
+            "choose another name"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
@@ -56,7 +56,7 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
     config = _read_config(folder / "config.json")
     inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
-    with _NoInitialisation():
+    with _SkipInitialization():
         network = make_network(config, inventory, folder=folder)
     weights = load_weights(folder)
     _check(weights, network.state_dict(), folder)
@@ -65,8 +65,13 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     return network, config
 
 
-class _NoInitialisation(TorchFunctionMode):
-    """Leaves new parameters unset: drawing millions of numbers to overwrite them takes seconds."""
+class _SkipInitialization(TorchFunctionMode):
+    """Makes new parameters without random values, which would take seconds to draw.
+
+    The usual way, making the modules on `torch.device("meta")`, does not work for encoders of
+    transformers: their non-persistent buffers (position ids, rotary frequencies) are computed when
+    the module is made and are not in the saved weights, so they would stay without values.
+    """
 
     def __torch_function__(
         self,
@@ -78,7 +83,7 @@ class _NoInitialisation(TorchFunctionMode):
         kwargs = kwargs or {}
         if func in (Tensor.normal_, Tensor.uniform_):
             return args[0]
-        # These come here whole; the methods they call inside do not.
+        # Calls of torch.nn.init arrive here as a whole; the tensor methods inside them do not.
         if func in (init.normal_, init.uniform_, init.kaiming_uniform_):
             return kwargs["tensor"]
         return func(*args, **kwargs)
@@ -90,7 +95,7 @@ def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) 
     if missing:
         raise ModelError(f"{folder}: expected tensor {missing[0]} (of {len(missing)} missing)")
     if extra:
-        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json has no place for")
+        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json does not require")
     for name, tensor in wanted.items():
         if weights[name].shape != tensor.shape:
             raise ModelError(
@@ -135,7 +140,7 @@ def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type as the con
 
 
 def _is_replaceable(folder: Path) -> bool:
-    """Whether replacing a folder loses nothing but a model."""
+    """Whether a folder is empty or contains a model."""
     return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
 
 
@@ -153,5 +158,6 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 def _write_json(file: Path, data: dict[str, Any]) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    # A word may hold a lone surrogate, which UTF-8 cannot; its escape is JSON's own.
+    # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \\udc00 is
+    # also its escape in JSON.
     file.write_bytes(text.encode("utf-8", "backslashreplace"))

@@ -1,9 +1,9 @@
-"""Training sentences in, what the model may answer with out: roles, senses, words.
+"""The inventory of a model: its roles, senses, words, characters and tags.
 
-Senses are kept per lemma of the predicate word, because each annotation has its own way from one to
-the other: `sign.01` on *sign* (PropBank), *podepsat* itself (Czech, Japanese), or an English
-roleset on a German verb (Universal PropBank). For a lemma never seen the inventory has patterns
-learned from the corpus: `{}.01`, `{}`, or whatever sense many lemmas share.
+Senses are listed by the lemma of the predicate, because annotations relate the two in different
+ways: `sign.01` for *sign* (PropBank), *podepsat* itself (Czech, Japanese), or an English roleset
+for a German verb (Universal PropBank). For a lemma that training did not have, the inventory has
+patterns counted in the corpus: `{}.01`, `{}`, or a sense that many lemmas share.
 """
 
 from collections import Counter
@@ -19,22 +19,22 @@ from capsrl.text.lemmatizer import Lemmas
 
 NO_ROLE = "_"
 NO_ROLE_ID = 0
-MAX_PATTERNS = 64  # a pattern must make senses of many lemmas to be of use for new ones
+MAX_PATTERNS = 64  # only patterns of many lemmas are useful for unseen ones
 
 
 @dataclass(frozen=True)
 class Inventory:
-    """Everything string-like that the network knows by number.
+    """All strings that the network refers to by id.
 
     roles         NO_ROLE first
-    senses        every sense, by falling frequency
-    sense_counts  how often each was seen in training; 0 for those only frame files have
+    senses        all senses, by falling frequency
+    sense_counts  frequency of each sense in training; 0 for those only in frame files
     candidates    lemma -> ids of its senses, most frequent first
-    lemmas        those of the training predicates, for predicates that are looked up
-    patterns      how a lemma becomes a sense, `{}` standing for the lemma
-    words, characters, tags  what else embeddings and the tagger know
-    descriptions  sense -> role -> what the role means, from frame files
-    lemmatiser    for sentences that come without lemmas; English only
+    lemmas        those of the training predicates, for predicates embedded by lemma
+    patterns      senses with `{}` in place of the lemma
+    words, characters, tags  the vocabularies of learned embeddings and of the tagger
+    descriptions  sense -> role -> description of the role, from frame files
+    lemmatizer    for sentences without lemmas; English only
     """
 
     roles: Vocab
@@ -47,23 +47,23 @@ class Inventory:
     characters: Vocab
     tags: Vocab
     descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    lemmatiser: Lemmas | None = None
+    lemmatizer: Lemmas | None = None
 
     def role_id(self, role: str) -> int:
-        """The id of a role; one never seen in training counts as none."""
+        """The id of a role; NO_ROLE for one that training did not have."""
         return self.roles.id(role) if role in self.roles else NO_ROLE_ID
 
     def candidates_of(self, lemma: str) -> tuple[int, ...]:
-        """Ids of the senses of a lemma, most frequent first; empty if it was never seen."""
+        """Ids of the senses of a lemma, most frequent first; empty for an unseen lemma."""
         return self.candidates.get(lemma, ())
 
     def pattern_id(self, sense: str, lemma: str) -> int | None:
-        """The pattern that makes this sense from this lemma, None if it is not a kept one."""
+        """The id of the pattern of this sense of this lemma, None if it is not in the inventory."""
         pattern = pattern_of(sense, lemma)
         return self.patterns.id(pattern) if pattern in self.patterns else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The inventory as JSON holds it."""
+        """The inventory as plain data for JSON."""
         vocabs = {name: getattr(self, name).to_list() for name in _VOCABS}
         return {
             **vocabs,
@@ -71,13 +71,13 @@ class Inventory:
             "sense_counts": list(self.sense_counts),
             "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
             "descriptions": {sense: dict(roles) for sense, roles in self.descriptions.items()},
-            "lemmatiser": None if self.lemmatiser is None else self.lemmatiser.to_dict(),
+            _LEMMATIZER: None if self.lemmatizer is None else self.lemmatizer.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
-        """What `to_dict` gave; raises ModelError naming `source` and what is missing."""
-        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions", "lemmatiser")
+        """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
+        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions", _LEMMATIZER)
         missing = [name for name in names if name not in data]
         if missing:
             raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
@@ -89,13 +89,14 @@ class Inventory:
             sense_counts=tuple(data["sense_counts"]),
             candidates={lemma: tuple(ids) for lemma, ids in data["candidates"].items()},
             descriptions=data["descriptions"],
-            lemmatiser=None
-            if data["lemmatiser"] is None
-            else Lemmas.from_dict(data["lemmatiser"], source=source),
+            lemmatizer=None
+            if data[_LEMMATIZER] is None
+            else Lemmas.from_dict(data[_LEMMATIZER], source=source),
         )
 
 
 _VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
+_LEMMATIZER = "lemmatiser"  # the key in vocab.json, spelled as in the models that exist
 
 
 def _check_senses(data: Mapping[str, Any], source: str) -> None:
@@ -117,14 +118,14 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
 def build_inventory(
     sentences: Iterable[Sentence], *, frames: Frames | None = None, source: str = "training corpus"
 ) -> Inventory:
-    """Count what training sentences hold.
+    """Collect the inventory of training sentences.
 
-    frames  their senses become candidates of their lemmas too, their descriptions are kept
-    source  what messages call the sentences
-    Raises DataError if there is nothing to learn from.
+    frames  frame files, whose senses become candidates too
+    source  the name of the sentences in messages
+    Raises DataError if no predicate has a sense.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("role", "word", "tag", "sense")}
-    of_lemma: dict[str, Counter[str]] = {}
+    senses_of_lemma: dict[str, Counter[str]] = {}
     for sentence in sentences:
         counts["word"].update(sentence.words)
         counts["tag"].update(sentence.tags or ())
@@ -133,22 +134,23 @@ def build_inventory(
             if proposition.sense is not None:
                 lemma = lemma_of(sentence, proposition.predicate)
                 counts["sense"][proposition.sense] += 1
-                of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
+                senses_of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
     if not counts["sense"]:
         raise DataError(
-            f"{source}: expected predicates with senses, got none; one cannot train on a blind file"
+            f"{source}: expected predicates with senses, got none; "
+            "a file without senses cannot be used for training"
         )
-    patterns = _count_patterns(of_lemma)
-    lemmas = Vocab.from_counts(dict.fromkeys(of_lemma, 1))
+    patterns = _count_patterns(senses_of_lemma)
+    lemmas = Vocab.from_counts(dict.fromkeys(senses_of_lemma, 1))
     for lemma, more in (frames.senses if frames else {}).items():
         for sense in more:
             counts["sense"][sense] += 0
-            of_lemma.setdefault(lemma, Counter())[sense] += 0
+            senses_of_lemma.setdefault(lemma, Counter())[sense] += 0
     senses = _by_frequency(counts["sense"])
     number = {sense: i for i, sense in enumerate(senses)}
     candidates = {
-        lemma: tuple(number[sense] for sense in _by_frequency(of_lemma[lemma]))
-        for lemma in sorted(of_lemma)
+        lemma: tuple(number[sense] for sense in _by_frequency(senses_of_lemma[lemma]))
+        for lemma in sorted(senses_of_lemma)
     }
     return Inventory(
         roles=Vocab.from_counts(counts["role"], first=(NO_ROLE,)),
@@ -165,34 +167,35 @@ def build_inventory(
 
 
 def lemma_of(sentence: Sentence, position: int) -> str:
-    """The key under which a predicate's senses are kept: its lemma, or its form, in lower case."""
+    """The lemma of a word, or its form if the sentence has no lemmas, in lower case."""
     lemmas = sentence.lemmas or sentence.words
     return lemmas[position].lower()
 
 
 def pattern_of(sense: str, lemma: str) -> str:
-    """How this sense comes from this lemma: `{}.01` for sign.01 of sign; be.01 itself of *sein*."""
+    """The pattern of a sense: `{}.01` for sign.01 of *sign*, but be.01 itself for *sein*."""
     if lemma and sense[: len(lemma)].lower() == lemma:
         return "{}" + sense[len(lemma) :].replace("{", "").replace("}", "")
     return sense
 
 
 def sense_from(pattern: str, lemma: str) -> str:
-    """The sense that a pattern makes for a lemma."""
+    """The sense of a lemma by a pattern, the inverse of `pattern_of`."""
     return lemma + pattern[2:] if pattern.startswith("{}") else pattern
 
 
-def _count_patterns(of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
-    """The patterns that most lemmas share; lemmas are counted, not their uses.
+def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
+    """The patterns that most lemmas share.
 
-    A new lemma is a rare one, and says little about be and have.
+    Lemmas are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
+    of *be* and *have* are no evidence.
     """
     shared: Counter[str] = Counter()
-    for lemma, senses in of_lemma.items():
+    for lemma, senses in senses_of_lemma.items():
         shared.update({pattern_of(sense, lemma) for sense in senses})
     return _by_frequency(shared)[:MAX_PATTERNS]
 
 
 def _by_frequency(counts: Mapping[str, int]) -> list[str]:
-    """Strings by falling count, equal ones by the alphabet."""
+    """Strings by falling count, then in alphabetical order."""
     return sorted(counts, key=lambda entry: (-counts[entry], entry))

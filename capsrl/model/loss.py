@@ -1,4 +1,4 @@
-"""The network's answers and the gold ones in, one number to minimise out."""
+"""The training loss."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -7,16 +7,15 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.config import LossConfig
 from capsrl.model.batches import IGNORED, Batch, Gold
 from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import Output
-from capsrl.model.routing import Beliefs
+from capsrl.model.routing import RoutingResult
 
 
 @dataclass(frozen=True)
 class Losses:
-    """The terms of the loss, weighted, and their sum; scalars."""
+    """The weighted terms of the loss and their sum, all scalars."""
 
     total: Tensor
     roles: Tensor
@@ -26,68 +25,87 @@ class Losses:
     tags: Tensor
 
 
-KINDS = tuple(field.name for field in fields(Gold))  # of gold answers
+GOLD_FIELDS = tuple(field.name for field in fields(Gold))
+PATTERN_SHARE = 0.1  # weight of the pattern term relative to that of the senses
 
 
 def count_known(gold: Gold) -> Tensor:
-    """How many gold answers of each kind are known.
+    """How many gold answers are known.
 
-    ->  one number per name of KINDS
+    ->  one number for each of GOLD_FIELDS
     """
-    return torch.stack([(getattr(gold, kind) != IGNORED).sum() for kind in KINDS])
+    return torch.stack([(getattr(gold, name) != IGNORED).sum() for name in GOLD_FIELDS])
 
 
 def compute_loss(
-    output: Output, batch: Batch, config: LossConfig, *, n_known: Tensor | None = None
+    output: Output,
+    batch: Batch,
+    *,
+    sense_weight: float,
+    predicate_weight: float,
+    tag_weight: float,
+    uniqueness_weight: float,
+    intermediate_weight: float,
+    gumbel: bool,
+    n_known: Tensor | None = None,
 ) -> Losses:
-    """Loss of a batch: eq. 17 of the last iteration, or its mean over several, and what joins it.
+    """The loss of a batch: eq. 17 for the roles, plus the terms of the other classifiers.
 
-    n_known  where the batch is one process's share of a larger one: what `count_known` says of
-             the larger one; the losses of the shares then add up to its loss
+    The weights are relative to the term of the roles, whose weight is 1.
 
-    The L2 term of eq. 15 is not here: its gradient is applied by the optimiser.
+    uniqueness_weight    eta of eq. 17
+    intermediate_weight  of the iterations before the last, see `weigh_iterations`
+    gumbel               add Gumbel noise to role and sense logits (authors' code)
+    n_known              if the batch is one process's share of a larger one: `count_known` of the
+                         larger one; the losses of the shares then add up to its loss
+
+    The L2 term of eq. 15 is not included: the optimizer applies its gradient.
     """
     gold = batch.gold
     assert gold is not None, "a loss needs gold answers"
-    n = {} if n_known is None else dict(zip(KINDS, n_known, strict=True))
-    sense_logits = output.propositions.sense_logits
+    n = {} if n_known is None else dict(zip(GOLD_FIELDS, n_known, strict=True))
+    sense_logits = output.propositions.senses
     zero = sense_logits.new_zeros(())
     roles = uniqueness = zero
-    for role_logits, weight in weigh_iterations(output.propositions.beliefs, config.earlier):
-        if config.gumbel:
+    for role_logits, weight in weigh_iterations(output.propositions.routing, intermediate_weight):
+        if gumbel:
             role_logits = role_logits + gumbel_like(role_logits)
         roles = roles + weight * mean_nll(role_logits, gold.roles, n.get("roles"))
-        if config.uniqueness:
+        if uniqueness_weight:
             unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
-            uniqueness = uniqueness + weight * config.uniqueness * unique
-    if config.gumbel:
+            uniqueness = uniqueness + weight * uniqueness_weight * unique
+    if gumbel:
         sense_logits = sense_logits + gumbel_like(sense_logits)
     senses = mean_nll(sense_logits, gold.senses, n.get("senses"))
-    # Patterns speak for lemmas never seen; learned on the side from those that were.
-    patterns = mean_nll(output.propositions.pattern_logits, gold.patterns, n.get("patterns"))
-    senses = config.sense * (senses + 0.1 * patterns)
-    predicates = config.predicates * _predicate_loss(
+    # Patterns are used for unseen lemmas only, and are trained on all predicates.
+    patterns = mean_nll(output.propositions.patterns, gold.patterns, n.get("patterns"))
+    senses = sense_weight * (senses + PATTERN_SHARE * patterns)
+    predicates = predicate_weight * _predicate_loss(
         output.predicate_logits, gold.is_predicate, n.get("is_predicate")
     )
     tags = zero
     if output.tag_logits is not None:
-        tags = config.tags * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
+        tags = tag_weight * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
     total = roles + uniqueness + senses + predicates + tags
     return Losses(total, roles, uniqueness, senses, predicates, tags)
 
 
-def weigh_iterations(beliefs: Beliefs, earlier: float) -> Iterator[tuple[Tensor, float]]:
-    """The role logits to learn from, each with its weight; the weights add up to 1.
+def weigh_iterations(
+    routing: RoutingResult, intermediate_weight: float
+) -> Iterator[tuple[Tensor, float]]:
+    """The role logits of the iterations that are trained, with weights that add up to 1.
 
-    earlier  of an iteration before the last, where that weighs 1
-    -> logits  P T R
+    intermediate_weight  of each iteration before the last, relative to the last; 0 (the paper)
+                         trains only the last
+    -> logits            P T R
     """
-    if not earlier:
-        yield beliefs.final, 1.0
+    if not intermediate_weight:
+        yield routing.final, 1.0
         return
-    # Without routing there is one guess. With it, what stands before the first iteration is none.
-    steps = beliefs.logits[1:] or beliefs.logits
-    weights = [earlier] * (len(steps) - 1) + [1.0]
+    # The first entry is the zeros before routing, except in variants without iterations, where it
+    # is the only one.
+    steps = routing.logits[1:] or routing.logits
+    weights = [intermediate_weight] * (len(steps) - 1) + [1.0]
     for logits, weight in zip(steps, weights, strict=True):
         yield logits, weight / sum(weights)
 
@@ -95,8 +113,9 @@ def weigh_iterations(beliefs: Beliefs, earlier: float) -> Iterator[tuple[Tensor,
 def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
     """Negative log-likelihood of the gold answers, averaged over those that are known.
 
-    logits  ... classes
-    gold    ...          ids, or IGNORED
+    logits   ... classes
+    gold     ...          ids, or IGNORED
+    n_known  the number to divide by, if not the number of known answers
     """
     logits, gold = logits.flatten(0, -2).float(), gold.flatten()
     total = functional.cross_entropy(logits, gold, ignore_index=IGNORED, reduction="sum")
@@ -104,26 +123,26 @@ def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Ten
 
 
 def uniqueness_loss(role_logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
-    """The words of a sentence compete for each role that is filled (eq. 16).
+    """Make the words of a sentence compete for each role that is filled (eq. 16).
 
-    As printed, eq. 16 has neither the index of the filling word nor a minus sign. The authors'
-    code settles it: for every role that the gold proposition fills, the negative
-    log-likelihood of the word that fills it in a softmax over the *words* (padding masked, NO_ROLE
-    left out), averaged as the main loss is.
+    Eq. 16 is printed without the index of the filling word and without a minus sign. This follows
+    the authors' code: for every role in the gold proposition, the negative log-likelihood of the
+    word that fills it in a softmax over the *words* (padding masked, NO_ROLE excluded), averaged
+    like the main loss.
 
     role_logits  P T R
     gold         P T    role ids, IGNORED at padding
     """
-    real = gold != IGNORED
-    over_words = role_logits.float().masked_fill(~real.unsqueeze(-1), -torch.inf).log_softmax(1)
-    filled = real & (gold != NO_ROLE_ID)
+    known = gold != IGNORED
+    over_words = role_logits.float().masked_fill(~known.unsqueeze(-1), -torch.inf).log_softmax(1)
+    filled = known & (gold != NO_ROLE_ID)
     chosen = over_words.gather(2, gold.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # P T
     return -chosen.masked_fill(~filled, 0.0).sum() / _or_count(n_known, gold)
 
 
 def gumbel_like(logits: Tensor) -> Tensor:
     """Gumbel(0, 1) noise: the argmax of noisy logits is a sample from their softmax."""
-    uniform = torch.rand_like(logits).clamp(1e-9, 1 - 1e-9)
+    uniform = torch.rand_like(logits).clamp(1e-9, 1 - 1e-9)  # the logarithms must be finite
     return -torch.log(-torch.log(uniform))
 
 
@@ -137,4 +156,4 @@ def _predicate_loss(logits: Tensor, gold: Tensor, n_known: Tensor | None) -> Ten
 
 def _or_count(n_known: Tensor | None, gold: Tensor) -> Tensor:
     count = (gold != IGNORED).sum() if n_known is None else n_known
-    return count.clamp(min=1)  # nothing known in a batch must cost 0, not NaN
+    return count.clamp(min=1)  # a batch without known answers has loss 0, not NaN

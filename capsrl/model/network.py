@@ -1,6 +1,5 @@
-"""Sentences in, beliefs about their propositions out: the whole walk as one forward()."""
+"""The whole network, from sentences to the logits of their propositions."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -8,56 +7,50 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from capsrl.model.batches import (
-    Batch,
-    Indexed,
-    Predicates,
-    collate_gold,
-    collate_predicates,
-    index_sentence,
-)
-from capsrl.model.capsules import CapsuleForms
+from capsrl.model.batches import Batch, IndexedSentence, Predicates, collate, index_sentence
+from capsrl.model.capsules import WordCapsuleLayer
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.model.inventory import Inventory
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
-from capsrl.model.routing import Beliefs, Routing, relate
+from capsrl.model.routing import Routing, RoutingResult, route_predicates
 from capsrl.sentence import Sentence
 
 
 @dataclass(frozen=True)
-class Propositions:
-    """What the network believes of the predicates of a batch.
+class PropositionLogits:
+    """The scores of the propositions of a batch, one row per predicate.
 
-    beliefs         P T R after each iteration
-    sense_logits    P C    over the candidates of each lemma
-    pattern_logits  P K    for lemmas never seen
+    routing   P T R after each iteration
+    senses    P C    over the candidates of each lemma
+    patterns  P K    for lemmas that training did not have
     """
 
-    beliefs: Beliefs
-    sense_logits: Tensor
-    pattern_logits: Tensor
+    routing: RoutingResult
+    senses: Tensor
+    patterns: Tensor
 
 
 @dataclass(frozen=True)
 class Output:
-    """What the network says of a batch in training.
+    """Everything the loss needs.
 
     predicate_logits  B T  above 0: a predicate
     tag_logits        B T tags, None without a tagger
     """
 
     predicate_logits: Tensor
-    propositions: Propositions
+    propositions: PropositionLogits
     tag_logits: Tensor | None
 
 
 class Network(nn.Module):
-    """Word vectors, encoder, predicates and senses, capsules, routing: one after the other.
+    """Word vectors, encoder, predicates and senses, capsules, routing, made by `make_network`.
 
-    The parts are made by `make_network`. `mark_predicate` encodes a sentence once for each of its
-    predicates, with that one marked; `lookup` embeds predicates by lemma (eq. 2) instead of taking
-    their state.
+    mark_predicate  encode a sentence once for each of its predicates, with that predicate marked
+    lookup          embeddings of predicates by lemma (eq. 2); None uses the state of the predicate
+
+    The names of the modules are keys in saved weights.
     """
 
     def __init__(
@@ -71,12 +64,12 @@ class Network(nn.Module):
         finder: PredicateFinder,
         senses: SenseScorer,
         lookup: nn.Embedding | None,
-        forms: CapsuleForms,
+        capsules: WordCapsuleLayer,
         routing: Routing,
         tagger: Tagger | None,
         capsule_dropout: float,
         n_iterations: int,
-        routing_parts: int,
+        routing_chunks: int,
         mark_predicate: bool,
     ) -> None:
         super().__init__()
@@ -88,88 +81,49 @@ class Network(nn.Module):
         self.finder = finder
         self.senses = senses
         self.lookup = lookup
-        self.forms = forms
+        self.forms = capsules
         self.routing = routing
         self.tagger = tagger
         self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations
-        self.routing_parts = routing_parts
+        self.routing_chunks = routing_chunks
         self.mark_predicate = mark_predicate
 
-    def index(self, sentence: Sentence, *, gold: bool = True) -> Indexed:
-        """A sentence as numbers; worth keeping between epochs.
+    def index(self, sentence: Sentence, *, gold: bool = True) -> IndexedSentence:
+        """The sentence as numbers; see `batches.index_sentence`."""
+        return index_sentence(sentence, self.vectors, self.inventory, gold=gold)
 
-        gold  with the answers, for a loss
-        """
-        words = self.vectors.index(sentence)
-        length = self.vectors.length(words, len(sentence.words))
-        return index_sentence(sentence, self.inventory, words, length, gold=gold)
-
-    def collate(self, items: Sequence[Indexed], *, gold: bool = True, blind: bool = True) -> Batch:
-        """Some sentences as one batch, on the CPU.
-
-        gold   with the answers, for a loss
-        blind  where predicates are marked: also the sentences without a mark, to find predicates in
-        """
-        sentences = list(items) if blind or not self.mark_predicate else []
-        marked: list[int | None] = [None] * len(sentences)
-        first_copy = None
-        if self.mark_predicate:
-            first_copy = len(sentences)
-            sentences += [item for item in items for _ in item.predicates]
-            marked += [position for item in items for position in item.predicates]
-        lengths = torch.tensor([item.n_words for item in sentences], dtype=torch.long)
-        n_words = int(lengths.max()) if len(sentences) else 0
-        return Batch(
-            inputs=self.vectors.collate([item.words for item in sentences], marked),
-            mask=torch.arange(n_words) < lengths[:, None],
-            n_blind=len(items) if blind else 0,
-            n_words=sum(item.n_words for item in items),
-            predicates=self.collate_predicates(items, first_copy),
-            gold=collate_gold(items, n_words) if gold else None,
+    def collate(
+        self, items: Sequence[IndexedSentence], *, gold: bool = True, unmarked: bool = True
+    ) -> Batch:
+        """Some sentences as one batch on the CPU; see `batches.collate`."""
+        return collate(
+            items,
+            self.vectors,
+            self.inventory,
+            mark_predicate=self.mark_predicate,
+            gold=gold,
+            unmarked=unmarked,
         )
 
-    def collate_predicates(
-        self, items: Sequence[Indexed], first_copy: int | None = None
-    ) -> Predicates:
-        """The predicates of some sentences.
-
-        first_copy  the row from which on the sentences stand once for each predicate
-        """
-        rows = [number for number, item in enumerate(items) for _ in item.predicates]
-        if first_copy is not None:
-            rows = list(range(first_copy, first_copy + len(rows)))
-        positions = [position for item in items for position in item.predicates]
-        lemmas = [lemma for item in items for lemma in item.lemmas]
-        return collate_predicates(rows, positions, lemmas, self.inventory)
-
     def parameter_layers(self) -> dict[str, int]:
-        """Depth of every parameter of a fine-tuned transformer: 0 its embeddings, then upwards."""
-        layers: dict[str, int] = {}
-        for name, parameter in self.named_parameters():
-            if not name.startswith("vectors.sources.transformer.encoder."):
-                continue
-            # Token types were never used in pretraining by most encoders: the mark is all new.
-            is_mark = self.mark_predicate and "type" in name
-            if parameter.requires_grad and not is_mark:
-                number = re.search(r"\.layers?\.(\d+)\.", name)
-                # Gemma and Llama have a norm after the last layer, others one before the first.
-                below = max(layers.values(), default=0) if "norm" in name.lower() else 0
-                layers[name] = int(number[1]) + 1 if number else below
-        return layers
+        """Depth of every fine-tuned pretrained parameter by name, for layer-wise learning rates."""
+        return {f"vectors.{name}": n for name, n in self.vectors.parameter_layers().items()}
 
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
-        """Everything the loss needs, from one encoding of the words."""
+        """Score predicates, propositions and tags from one encoding of the words."""
         states = self.encode(batch)
-        blind = states[: batch.n_blind]
+        unmarked = states[: batch.n_unmarked]
         return Output(
-            predicate_logits=self.finder(blind),
-            propositions=self.relate(states, batch.mask, batch.predicates, n_iterations),
-            tag_logits=None if self.tagger is None else self.tagger(blind),
+            predicate_logits=self.finder(unmarked),
+            propositions=self.score_propositions(
+                states, batch.mask, batch.predicates, n_iterations
+            ),
+            tag_logits=None if self.tagger is None else self.tagger(unmarked),
         )
 
     def encode(self, batch: Batch) -> Tensor:
-        """States of the words in context.
+        """Hidden states of the words in context.
 
         ->  B T H
         """
@@ -178,58 +132,70 @@ class Network(nn.Module):
         states: Tensor = self.encoder(vectors, batch.mask)
         return states
 
-    def relate(
+    def score_propositions(
         self, states: Tensor, mask: Tensor, predicates: Predicates, n_iterations: int | None = None
-    ) -> Propositions:
-        """Relate the words of each sentence to each of its predicates.
+    ) -> PropositionLogits:
+        """Score the senses of each predicate and the roles of the words of its sentence.
 
-        states  B T H
-        mask    B T    True at words
+        states        B T H
+        mask          B T    True at words
+        n_iterations  of routing; None for the number set by the model
         """
         rows, positions = predicates.rows, predicates.positions
-        own = states[rows, positions]  # P H
+        predicate_states = states[rows, positions]  # P H
         mask = mask[rows]  # P T
-        seen = None
+        views = None
         if self.predicate_layer is not None:
-            seen = self.predicate_layer(states, mask, rows, positions).float()  # P T H'
-        # Routing adds many small terms and the first iteration spreads a word over all roles:
+            views = self.predicate_layer(states, mask, rows, positions).float()  # P T H'
+        # Routing sums many small terms, and the first iteration spreads a word over all roles:
         # bf16 has too few digits for that, and the products here are small.
         with torch.autocast(states.device.type, enabled=False):
-            own = own.float()
-            sense_logits, pattern_logits = self.senses(
-                own, predicates.candidates, predicates.n_candidates
+            states, predicate_states = states.float(), predicate_states.float()
+            senses, patterns = self.senses(
+                predicate_states, predicates.candidates, predicates.n_candidates
             )
-            predicate = own if self.lookup is None else self.lookup(predicates.lemmas)
-            predicate = functional.dropout(predicate, self.capsule_dropout, self.training)
-            words, rest = self._words(states.float(), seen, rows)
-            n_iterations = self.n_iterations if n_iterations is None else n_iterations
-            beliefs = relate(
-                self.forms,
-                self.routing,
-                words,
-                predicate,
+            embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
+            routing = self._route(
+                states,
+                views,
+                rows,
+                embedded,
                 mask,
-                n_iterations=n_iterations,
-                parts=self.routing_parts,
-                rest=rest,
+                n_iterations=self.n_iterations if n_iterations is None else n_iterations,
             )
-        return Propositions(beliefs, sense_logits, pattern_logits)
+        return PropositionLogits(routing, senses, patterns)
 
-    def _words(
-        self, states: Tensor, seen: Tensor | None, rows: Tensor
-    ) -> tuple[Tensor, Tensor | None]:
-        """What capsules are made of: a word as the predicate sees it, if it does, then its state.
+    def _route(
+        self,
+        states: Tensor,
+        views: Tensor | None,
+        rows: Tensor,
+        predicates: Tensor,
+        mask: Tensor,
+        *,
+        n_iterations: int,
+    ) -> RoutingResult:
+        """Route words that are [view; state], or only states without a predicate layer.
 
-        In training, dropout makes the state of a word another for every predicate. Else its part
-        of the product is the same for all predicates of a sentence, and taken once for them all.
-
-        states   B T H
-        seen     P T H'
-        -> words P T H+H', or P T H' with
-        -> rest  P T M     for the states
+        states      B T H
+        views       P T H'
+        rows        P
+        predicates  P H
+        mask        P T
         """
         if not self.training:
-            nothing = states.new_zeros(len(rows), states.shape[1], 0)
-            return nothing if seen is None else seen, self.forms.of_rest(states)[rows]
-        words = states[rows] if seen is None else torch.cat([seen, states[rows]], -1)
-        return variational_dropout(words, self.capsule_dropout, training=True), None
+            capsules = self.forms.forward_shared(states, views, rows, predicates)
+            result: RoutingResult = self.routing(capsules, mask, n_iterations=n_iterations)
+            return result
+        # Dropout makes the state of a word differ between predicates: nothing can be shared.
+        predicates = functional.dropout(predicates, self.capsule_dropout)
+        words = states[rows] if views is None else torch.cat([views, states[rows]], -1)
+        return route_predicates(
+            self.forms,
+            self.routing,
+            variational_dropout(words, self.capsule_dropout, training=True),
+            predicates,
+            mask,
+            n_iterations=n_iterations,
+            chunks=self.routing_chunks,
+        )

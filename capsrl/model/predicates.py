@@ -1,4 +1,4 @@
-"""States of words in, which are predicates, in which sense, and their parts of speech out."""
+"""Classifiers on the states of words: predicates, their senses, and parts of speech."""
 
 from collections.abc import Sequence
 from math import log
@@ -9,7 +9,7 @@ from torch.nn import functional
 
 
 class PredicateFinder(nn.Module):
-    """Scores every word as a predicate: a logit, above 0 for yes."""
+    """Scores how likely each word is a predicate: a logit, above 0 for yes."""
 
     def __init__(self, state_width: int) -> None:
         super().__init__()
@@ -26,7 +26,7 @@ class PredicateFinder(nn.Module):
 
 
 class Tagger(nn.Module):
-    """Scores the parts of speech of every word."""
+    """Scores the part-of-speech tags of every word."""
 
     def __init__(self, state_width: int, *, n_tags: int) -> None:
         super().__init__()
@@ -43,11 +43,11 @@ class Tagger(nn.Module):
 
 
 class SenseScorer(nn.Module):
-    """Scores the candidate senses of a predicate: ELU(state) . embedding of the sense.
+    """Scores the candidate senses of a predicate: ELU(A state) . embedding of the sense.
 
-    A sense is embedded as the sum of itself and of the pattern that makes it from its lemma, so
-    that rare senses share what all `.02` have in common. A sense never seen in training starts as
-    its pattern alone; for a lemma without candidates the patterns are scored.
+    The embedding of a sense is the sum of its own vector and the vector of its pattern (`{}.02`),
+    so that rare senses share what all `.02` have in common. A sense without training examples is
+    its pattern alone. For a lemma without candidates the patterns themselves are scored.
     """
 
     def __init__(
@@ -59,10 +59,10 @@ class SenseScorer(nn.Module):
         patterns: Sequence[int],
         n_patterns: int,
     ) -> None:
-        """Take the senses by number.
+        """`counts` and `patterns` are indexed by sense id.
 
-        counts    how often each sense was seen: the first guess is the most frequent one
-        patterns  the pattern of each sense, `n_patterns` for one of no kept pattern
+        counts    frequency of each sense in training, the initial prior
+        patterns  the pattern id of each sense, `n_patterns` for a sense without one
         """
         super().__init__()
         self.of_state = nn.Linear(state_width, width)
@@ -73,25 +73,25 @@ class SenseScorer(nn.Module):
         self.pattern_of: Tensor
         self.register_buffer("pattern_of", torch.tensor(patterns))
         nn.init.normal_(self.senses.weight, std=width**-0.5)
-        with torch.no_grad():  # what no lemma of the corpus ever trains must not be noise
+        with torch.no_grad():  # never trained, so it must not stay at random values
             self.senses.weight[torch.tensor(counts) == 0] = 0
         nn.init.normal_(self.patterns.weight, std=width**-0.5)
 
     def forward(
         self, states: Tensor, candidates: Tensor, n_candidates: Tensor
     ) -> tuple[Tensor, Tensor]:
-        """Score the candidates of each predicate, and the patterns for want of candidates.
+        """Score the candidates of each predicate, and all patterns.
 
         states        P H
         candidates    P C  sense ids
         n_candidates  P
-        -> senses     P C  logits, -1e9 beyond the candidates
+        -> senses     P C  logits, -1e9 at padding
         -> patterns   P K  logits
         """
         query = functional.elu(self.of_state(states))  # P width
         patterns = query @ self.patterns.weight.T + self.pattern_prior  # P K+1
         own = torch.einsum("ph,pch->pc", query, self.senses(candidates)) + self.prior[candidates]
         senses = own + patterns.gather(1, self.pattern_of[candidates])
-        beyond = torch.arange(candidates.shape[1], device=states.device) >= n_candidates[:, None]
-        # Not -inf: a lemma without candidates would have no softmax, and NaN for a gradient.
-        return senses.masked_fill(beyond, -1e9), patterns[:, :-1]
+        padding = torch.arange(candidates.shape[1], device=states.device) >= n_candidates[:, None]
+        # Not -inf: the softmax of a lemma without candidates would be NaN, and so its gradient.
+        return senses.masked_fill(padding, -1e9), patterns[:, :-1]

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from capsrl.errors import ConfigError
-from capsrl.model.batches import Indexed, share_out
+from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
 from capsrl.model.decode import decode
 from capsrl.model.inventory import Inventory
-from capsrl.model.network import Network
+from capsrl.model.network import Network, PropositionLogits
 from capsrl.options import Options
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import kind_of
@@ -20,7 +20,7 @@ MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
 
 
 class Predictor:
-    """A network on a device, and what it takes from hidden states to propositions."""
+    """Runs a network on a device and turns its output into propositions."""
 
     def __init__(self, network: Network, device: torch.device) -> None:
         self.network = network
@@ -28,26 +28,27 @@ class Predictor:
 
     @property
     def inventory(self) -> Inventory:
-        """The roles, senses and words the network knows."""
+        """The roles, senses and words of the network."""
         return self.network.inventory
 
     @torch.inference_mode()
     def label_batch(
-        self, sentences: Sequence[Sentence], items: Sequence[Indexed], options: Options
+        self, sentences: Sequence[Sentence], items: Sequence[IndexedSentence], options: Options
     ) -> list[Sentence]:
         """Label sentences that fit into memory together.
 
-        items    each sentence as `Network.index` gives it
-        options  where `predicates` is marked or found; `auto` has been decided before
+        items    the sentences, indexed by the network
+        options  with `predicates` marked or found; `auto` has been decided before
         """
         network = self.network.eval()
+        states = mask = torch.empty(0)
         if options.predicates == "found" or not network.mark_predicate:
-            blind = [_with_predicates(item, ()) for item in items]
-            batch = network.collate(blind, gold=False).to(self.device)
-            states = network.encode(batch)
+            bare = [_with_predicates(item, ()) for item in items]
+            batch = network.collate(bare, gold=False).to(self.device)
+            states, mask = network.encode(batch), batch.mask
             sentences = self._tagged(sentences, states)
         if options.predicates == "found":
-            found = ((network.finder(states) > 0) & batch.mask).cpu().numpy()  # B T
+            found = ((network.finder(states) > 0) & mask).cpu().numpy()  # B T
             items = [
                 _with_predicates(item, np.flatnonzero(row).tolist())
                 for item, row in zip(items, found, strict=True)
@@ -56,31 +57,48 @@ class Predictor:
             self._with_lemmas(_with_pos(item, sentence, options), sentence)
             for item, sentence in zip(items, sentences, strict=True)
         ]
-        answers: list[list[Proposition]] = [[] for _ in items]
-        for numbers, parts in share_out(items, most=MAX_PAIRS):
-            if network.mark_predicate:
-                marked = network.collate(parts, gold=False, blind=False).to(self.device)
-                near, mask, predicates = network.encode(marked), marked.mask, marked.predicates
-            else:
-                here, longest = torch.tensor(numbers, device=self.device), parts[0].n_words
-                near, mask = states[here, :longest], batch.mask[here, :longest]
-                predicates = network.collate_predicates(parts).to(self.device)
-            propositions = decode(
-                network.relate(near, mask, predicates, options.iterations),
-                positions=[position for item in parts for position in item.predicates],
-                lemmas=[lemma for item in parts for lemma in item.lemmas],
-                lengths=[item.n_words for item in parts for _ in item.predicates],
+        propositions: list[list[Proposition]] = [[] for _ in items]
+        for numbers, group in group_predicates(items, max_pairs=MAX_PAIRS):
+            decoded = decode(
+                self._score(group, numbers, states, mask, options.iterations),
+                positions=[position for item in group for position in item.predicates],
+                lemmas=[lemma for item in group for lemma in item.lemmas],
+                lengths=[item.n_words for item in group for _ in item.predicates],
                 inventory=self.inventory,
                 threshold=options.threshold,
                 trace=options.trace,
             )
-            owners = [n for n, item in zip(numbers, parts, strict=True) for _ in item.predicates]
-            for owner, proposition in zip(owners, propositions, strict=True):
-                answers[owner].append(proposition)
-        return [s.with_propositions(a) for s, a in zip(sentences, answers, strict=True)]
+            owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
+            for owner, proposition in zip(owners, decoded, strict=True):
+                propositions[owner].append(proposition)
+        return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
+
+    def _score(
+        self,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        states: Tensor,
+        mask: Tensor,
+        n_iterations: int | None,
+    ) -> PropositionLogits:
+        """Score the predicates of a group, whose first sentence is its longest.
+
+        numbers  rows of the sentences in `states`
+        states   B T H, unless the network marks predicates and must encode the sentences again
+        mask     B T
+        """
+        network = self.network
+        if network.mark_predicate:
+            batch = network.collate(group, gold=False, unmarked=False).to(self.device)
+            states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
+        else:
+            rows, n_words = torch.tensor(numbers, device=self.device), group[0].n_words
+            states, mask = states[rows, :n_words], mask[rows, :n_words]
+            predicates = collate_predicates(group, self.inventory).to(self.device)
+        return network.score_propositions(states, mask, predicates, n_iterations)
 
     def _tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
-        """The sentences with parts of speech, predicted where there were none.
+        """The sentences with tags, which are predicted for those that have none.
 
         states  B T H
         """
@@ -97,33 +115,33 @@ class Predictor:
             for sentence, row in zip(sentences, best, strict=True)
         ]
 
-    def _with_lemmas(self, item: Indexed, sentence: Sentence) -> Indexed:
-        """The lemma of each predicate: the sentence's own, else by its form and tag."""
+    def _with_lemmas(self, item: IndexedSentence, sentence: Sentence) -> IndexedSentence:
+        """Add the lemmas of the predicates: those of the sentence, or found by form and tag."""
         if sentence.lemmas is not None:
             lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
-        elif self.inventory.lemmatiser is None:
+        elif self.inventory.lemmatizer is None:
             lemmas = [sentence.words[position].lower() for position in item.predicates]
         else:
             tags = sentence.tags or (None,) * len(sentence.words)
             lemmas = [
-                self.inventory.lemmatiser.find(sentence.words[position], tags[position])
+                self.inventory.lemmatizer.find(sentence.words[position], tags[position])
                 for position in item.predicates
             ]
         return dataclasses.replace(item, lemmas=tuple(lemmas))
 
 
-def _with_predicates(item: Indexed, positions: Sequence[int]) -> Indexed:
+def _with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
     return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
 
 
-def _with_pos(item: Indexed, sentence: Sentence, options: Options) -> Indexed:
-    """Only the predicates of some parts of speech, by their tags."""
+def _with_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> IndexedSentence:
+    """Only the predicates with the requested parts of speech."""
     if options.pos is None:
         return item
     tags = sentence.tags
     if tags is None:
         raise ConfigError(
-            "pos: expected words with tags, or a model with a tagger, to choose predicates by, "
-            "got neither"
+            "pos: expected words with tags, or a model with a tagger, got neither; without tags "
+            "predicates cannot be selected by part of speech"
         )
     return _with_predicates(item, [p for p in item.predicates if kind_of(tags[p]) in options.pos])

@@ -1,4 +1,4 @@
-"""Word capsules in, beliefs about roles out, every iteration kept: the paper's algorithm 1."""
+"""Routing between word capsules and role capsules (algorithm 1 of the paper)."""
 
 from dataclasses import dataclass, field
 
@@ -6,26 +6,26 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from capsrl.config import ROUTED
-from capsrl.model.capsules import CapsuleForms, WordCapsules
+from capsrl.model.capsules import WordCapsuleLayer, WordCapsules
 
 
 @dataclass(frozen=True)
-class Beliefs:
-    """What the network thought after each iteration; logits[0] is before the first.
+class RoutingResult:
+    """The values after each iteration of routing; `logits` starts with those before the first.
 
-    logits  N+1 of P T R  b, zeros before the first iteration (one only where nothing iterates)
-    roles   N of P R D    v, the role capsules: together the embedding of the proposition
-    nodes   N of P D      g, the global node; empty without one
+    logits    N+1 of P T R  b: role logits of the words, zeros before the first iteration; a single
+              entry for the variants without iterations
+    capsules  N of P R D    v: role capsules, which together embed the proposition
+    nodes     N of P D      g: global node, if the variant has one
     """
 
     logits: list[Tensor] = field(default_factory=list)
-    roles: list[Tensor] = field(default_factory=list)
+    capsules: list[Tensor] = field(default_factory=list)
     nodes: list[Tensor] = field(default_factory=list)
 
     @property
     def final(self) -> Tensor:
-        """The role logits that count: P T R."""
+        """The role logits after the last iteration: P T R."""
         return self.logits[-1]
 
 
@@ -35,15 +35,17 @@ def squash(vectors: Tensor) -> Tensor:
     vectors  ... D
     """
     squared = vectors.square().sum(-1, keepdim=True)
-    # eps inside the root: a role that no word proposes has length 0, where sqrt has no gradient.
+    # eps inside the root: a capsule may be the zero vector, where the square root has no gradient.
     return vectors * (squared / (1.0 + squared)) * torch.rsqrt(squared + 1e-8)
 
 
 class Routing(nn.Module):
-    """The parameters of routing, in the four variants the paper compares.
+    """The parameters of routing, in the four variants that the paper compares.
 
-    capsule+global  eqs. 8 to 12       word      b = mean_k u: word capsules but no role capsules
-    capsule         eqs. 8 to 10       baseline  eq. 4: b = u, capsules of size 1
+    capsule+global  eqs. 8 to 12
+    capsule         eqs. 8 to 10: no global node
+    word            b = mean_k u: word capsules but no role capsules, no iterations
+    baseline        b = u (eq. 4): the same with capsules of size 1
     """
 
     def __init__(
@@ -58,7 +60,7 @@ class Routing(nn.Module):
         super().__init__()
         self.n_roles = n_roles
         self.size = size
-        self.iterates = variant in ROUTED
+        self.iterates = variant in ("capsule", "capsule+global")
         self.has_node = variant == "capsule+global"
         self.global_from = global_from
         if self.iterates:
@@ -67,81 +69,78 @@ class Routing(nn.Module):
             self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
             self.node_agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W_g, eq. 12
 
-    def forward(self, capsules: WordCapsules, mask: Tensor, *, n_iterations: int) -> Beliefs:
-        """Let the words of a sentence agree on who fills each role of its predicate.
+    def forward(self, words: WordCapsules, mask: Tensor, *, n_iterations: int) -> RoutingResult:
+        """Route the word capsules of each predicate to its role capsules.
 
-        mask  P T  True at words; padding proposes nothing, so batch mates change nothing
+        mask  P T  True at words; padding has weight 0, so a result does not depend on the batch
         """
         n_predicates, n_words = mask.shape
-        present = mask.unsqueeze(-1).to(capsules.dtype)  # P T 1
+        present = mask.unsqueeze(-1).to(words.dtype)  # P T 1
         if not self.iterates:
-            even = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
-            return Beliefs([capsules.push(even)])
+            mean = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
+            return RoutingResult([words.push(mean)])
         logits = present.new_zeros(n_predicates, n_words, self.n_roles)
-        beliefs = Beliefs([logits])
-        # With all logits 0 every word is split evenly: the same weight for all roles.
+        result = RoutingResult([logits])
+        # The softmax of equal logits is uniform: the same weight for all roles.
         weights = present / self.n_roles  # P T 1
         for iteration in range(n_iterations):
             if iteration > 0:
                 weights = logits.softmax(-1) * present  # P T R
-            proposals = capsules.pull(weights)  # P R D
-            roles = squash(proposals)
-            directions = roles @ self.agreement
+            intermediate = words.pull(weights)  # s of eq. 8, P R D
+            capsules = squash(intermediate)
+            directions = capsules @ self.agreement
             if self.has_node:
-                node = self._node(proposals, roles)  # P D
+                node = self._node(intermediate, capsules)  # P D
+                # (v W + g W_g) u = v W u + g W_g u: one push for both terms of the agreement.
                 directions = directions + (node @ self.node_agreement).unsqueeze(1)
-                beliefs.nodes.append(node)
-            # Added, not replaced: what was won in one iteration is not forgotten in the next.
-            logits = logits + capsules.push(directions)
-            beliefs.logits.append(logits)
-            beliefs.roles.append(roles)
-        return beliefs
+                result.nodes.append(node)
+            # Added to the logits so far, as in algorithm 1, not in place of them.
+            logits = logits + words.push(directions)
+            result.logits.append(logits)
+            result.capsules.append(capsules)
+        return result
 
-    def _node(self, proposals: Tensor, roles: Tensor) -> Tensor:
-        source = proposals if self.global_from == "intermediate" else roles.relu()
+    def _node(self, intermediate: Tensor, capsules: Tensor) -> Tensor:
+        source = intermediate if self.global_from == "intermediate" else capsules.relu()
         node: Tensor = self.node(source.flatten(1))
         return node
 
 
-def relate(
-    forms: CapsuleForms,
+def route_predicates(
+    layer: WordCapsuleLayer,
     routing: Routing,
     words: Tensor,
     predicates: Tensor,
     mask: Tensor,
     *,
     n_iterations: int,
-    parts: int = 1,
-    rest: Tensor | None = None,
-) -> Beliefs:
-    """Make the word capsules of all predicates and route them.
+    chunks: int = 1,
+) -> RoutingResult:
+    """Make the word capsules of all predicates and route them, in training.
 
-    words       P T H
-    predicates  P H, or the lookup's width
-    mask        P T    True at words
-    rest        P T M  as `CapsuleForms.forward` takes it, where nothing is trained
-    parts       above 1, in training: predicates do not meet here, so they are done in so many
-                parts, and each again when its gradient is due instead of keeping what it went
-                through. Less memory, more time. Not in the dense form: there the gradient of the
-                parameters outweighs all else, and each part would have its own
+    words       P T word_width
+    predicates  P predicate_width
+    mask        P T  True at words
+    chunks      above 1: process the predicates, which are independent here, in this many chunks
+                with gradient checkpointing. Takes less memory and more time. Not done in the dense
+                form, where the gradient of the parameters needs most of the memory and every chunk
+                would have its own
     """
 
-    def part(
-        words: Tensor, predicates: Tensor, mask: Tensor, rest: Tensor | None = None
-    ) -> Beliefs:
-        beliefs: Beliefs = routing(forms(words, predicates, rest), mask, n_iterations=n_iterations)
-        return beliefs
+    def route(words: Tensor, predicates: Tensor, mask: Tensor) -> RoutingResult:
+        result: RoutingResult = routing(layer(words, predicates), mask, n_iterations=n_iterations)
+        return result
 
-    if rest is not None:
-        return part(words, predicates, mask, rest)
-    if parts == 1 or not torch.is_grad_enabled() or forms.form == "dense" or len(words) < parts:
-        return part(words, predicates, mask)
-    done = [
-        checkpoint(part, *inputs, use_reentrant=False, preserve_rng_state=False)
-        for inputs in zip(*(x.tensor_split(parts) for x in (words, predicates, mask)), strict=True)
+    if chunks == 1 or not torch.is_grad_enabled() or layer.form == "dense" or len(words) < chunks:
+        return route(words, predicates, mask)
+    inputs = zip(*(x.tensor_split(chunks) for x in (words, predicates, mask)), strict=True)
+    results = [
+        # No random numbers are drawn inside: dropout was applied before.
+        checkpoint(route, *chunk, use_reentrant=False, preserve_rng_state=False)
+        for chunk in inputs
     ]
-    return Beliefs(
-        logits=[torch.cat(step) for step in zip(*(p.logits for p in done), strict=True)],
-        roles=[torch.cat(step) for step in zip(*(p.roles for p in done), strict=True)],
-        nodes=[torch.cat(step) for step in zip(*(p.nodes for p in done), strict=True)],
+    return RoutingResult(
+        logits=[torch.cat(step) for step in zip(*(r.logits for r in results), strict=True)],
+        capsules=[torch.cat(step) for step in zip(*(r.capsules for r in results), strict=True)],
+        nodes=[torch.cat(step) for step in zip(*(r.nodes for r in results), strict=True)],
     )

@@ -1,31 +1,31 @@
-"""Strings <-> ids: words, characters, tags, roles, senses. Built once, then never changed.
+"""Immutable vocabularies, which map strings to ids and back.
 
-By default id 0 is padding and id 1 stands for every string not seen in training.
+By default id 0 is padding and id 1 represents every string that is not in the vocabulary.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from capsrl.errors import ModelError
 
-PADDING = ""  # no word, tag or role is empty, so nothing in a corpus can be taken for it
+PADDING = ""  # no word, tag or role of a corpus is empty
 UNKNOWN = "<unk>"
 PADDING_ID = 0
 UNKNOWN_ID = 1
-WORD_START, WORD_END = "<w>", "</w>"  # of several letters each, so no character is taken for one
+WORD_START, WORD_END = "<w>", "</w>"  # longer than one character, so they cannot clash with one
 
 
 class Vocab:
-    """Distinct strings, each with its position as id.
+    """Distinct strings, whose positions are their ids.
 
-    One that holds UNKNOWN gives its id for any string it does not hold; one without (roles,
-    say, where there is no such thing) raises KeyError instead.
+    A vocabulary that contains UNKNOWN returns its id for all other strings; one that does not, such
+    as that of the roles, raises KeyError.
     """
 
     def __init__(self, entries: Iterable[str]) -> None:
         self._entries = tuple(entries)
-        self._ids = {entry: id for id, entry in enumerate(self._entries)}
+        self._ids = {entry: number for number, entry in enumerate(self._entries)}
         if len(self._ids) < len(self._entries):
-            twice = next(e for id, e in enumerate(self._entries) if self._ids[e] != id)
+            twice = next(e for number, e in enumerate(self._entries) if self._ids[e] != number)
             raise ValueError(f"expected distinct entries, got {twice!r} twice")
         self._unknown_id = self._ids.get(UNKNOWN)
 
@@ -37,23 +37,23 @@ class Vocab:
         min_count: int = 1,
         first: Sequence[str] = (PADDING, UNKNOWN),
     ) -> "Vocab":
-        """`first`, then what was counted at least `min_count` times, most frequent first.
+        """`first`, then the strings counted at least `min_count` times, most frequent first.
 
         Equally frequent strings are in alphabetical order, so the ids do not depend on the order
         in which the counts were made.
         """
         reserved = set(first)
-        kept = (e for e, count in counts.items() if count >= min_count and e not in reserved)
-        return cls([*first, *sorted(kept, key=lambda entry: (-counts[entry], entry))])
+        frequent = (e for e, count in counts.items() if count >= min_count and e not in reserved)
+        return cls([*first, *sorted(frequent, key=lambda entry: (-counts[entry], entry))])
 
     @classmethod
     def from_list(cls, entries: object, *, source: str = "vocab.json") -> "Vocab":
-        """What `to_list` gave, back from JSON; raises ModelError naming `source`."""
+        """The inverse of `to_list`, for data from JSON; raises ModelError naming `source`."""
         if not isinstance(entries, list):
             raise ModelError(f"{source}: expected a list of strings, got {type(entries).__name__}")
-        for id, entry in enumerate(entries):
+        for number, entry in enumerate(entries):
             if not isinstance(entry, str):
-                raise ModelError(f"{source}: expected a string as entry {id}, got {entry!r}")
+                raise ModelError(f"{source}: expected a string as entry {number}, got {entry!r}")
         try:
             return cls(entries)
         except ValueError as error:
@@ -64,7 +64,7 @@ class Vocab:
         return list(self._entries)
 
     def id(self, entry: str) -> int:
-        """The id of a string, or that of UNKNOWN; KeyError where the vocabulary has none."""
+        """The id of a string, or of UNKNOWN; raises KeyError if the vocabulary has neither."""
         found = self._ids.get(entry, self._unknown_id)
         if found is None:
             raise KeyError(entry)
@@ -75,7 +75,7 @@ class Vocab:
         return [self.id(entry) for entry in entries]
 
     def __getitem__(self, id: int) -> str:
-        if not 0 <= id < len(self._entries):  # a negative id is a mistake, not a count from the end
+        if not 0 <= id < len(self._entries):  # a negative id is a bug, not an index from the end
             raise IndexError(f"expected an id from 0 to {len(self._entries) - 1}, got {id}")
         return self._entries[id]
 
@@ -99,7 +99,7 @@ class Vocab:
 
 
 def character_vocab(word_counts: Mapping[str, int], *, min_count: int = 1) -> Vocab:
-    """The characters of words, each counted as often as its word was, and the ends of words."""
+    """The characters of words, weighted by the counts of the words, and WORD_START and WORD_END."""
     counts: dict[str, int] = {}
     for word, count in word_counts.items():
         for character in word:

@@ -1,8 +1,8 @@
-"""Tensors <-> the safetensors files of a model folder, in shards and, if wanted, compact.
+"""Save and load the weights of a model folder as safetensors, optionally quantized.
 
-Files are called weights-00001-of-00003.safetensors. In the compact form every matrix is kept as
-8-bit integers with one scale per row (beside it, under its name + `#scale`), everything else as
-16-bit floats: a quarter of the size.
+Weights are split over files named weights-00001-of-00003.safetensors. With precision `compact`
+every matrix is quantized to 8-bit integers with one scale per row (stored under its name +
+`#scale`), everything else to 16-bit floats: a quarter of the size.
 """
 
 from collections.abc import Mapping
@@ -19,16 +19,18 @@ from capsrl.errors import ModelError
 
 Precision = Literal["full", "half", "compact"]
 
+# The shipped model is committed to Git without LFS; files of this size can also be uploaded in a
+# browser, where hosts commonly stop at 25 MB. Loading takes the same time with any number of files.
 SHARD_BYTES = 15_000_000
 SCALE = "#scale"
 
 
 def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Precision) -> None:
-    """Write tensors to shards in `folder`, none larger than SHARD_BYTES unless one tensor is."""
+    """Write tensors to files of at most SHARD_BYTES, or of a single larger tensor."""
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in sorted(weights.items()):
-        stored = _stored(name, tensor.detach().cpu(), precision)
+        stored = _encode(name, tensor.detach().cpu(), precision)
         more = sum(part.numel() * part.element_size() for part in stored.values())
         if shards[-1] and size + more > SHARD_BYTES:
             shards.append({})
@@ -38,11 +40,11 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
     for number, shard in enumerate(shards, start=1):
         file = folder / _shard_name(number, len(shards))
         save_file(shard, file)
-        file.chmod(0o644)  # save_file leaves it readable by its owner alone
+        file.chmod(0o644)  # save_file makes it readable by its owner only
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:
-    """Read all shards back as 32-bit floats; raises ModelError naming a missing or damaged one."""
+    """Read all shards as 32-bit floats; raises ModelError naming a missing or damaged one."""
     stored: dict[str, Tensor] = {}
     for file in _shards(folder):
         try:
@@ -55,29 +57,30 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
             continue
         scale = stored.get(name + SCALE)
         if scale is not None:
-            tensor = _restored(tensor, scale)
+            tensor = _dequantize(tensor, scale)
         weights[name] = tensor.float() if tensor.is_floating_point() else tensor
     return weights
 
 
-def _restored(rounded: Tensor, scale: Tensor) -> Tensor:
-    """A matrix from its 8-bit integers and the scale of each row.
+def _dequantize(quantized: Tensor, scale: Tensor) -> Tensor:
+    """Dequantize a matrix.
 
-    In one pass and by numpy: torch would start its threads for this, which takes longer than the
-    product itself and is needless for as long as nothing is labelled.
+    By numpy: the first such product in torch would start its thread pool, which takes longer than
+    the product itself.
     """
-    by_row = scale.float().view(-1, *[1] * (rounded.dim() - 1)).numpy()
-    return torch.from_numpy(np.multiply(rounded.numpy(), by_row, dtype=np.float32))
+    by_row = scale.float().view(-1, *[1] * (quantized.dim() - 1)).numpy()
+    return torch.from_numpy(np.multiply(quantized.numpy(), by_row, dtype=np.float32))
 
 
-def _stored(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
+def _encode(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
     if not tensor.is_floating_point() or precision == "full":
         return {name: tensor.contiguous()}
     if precision == "half" or tensor.dim() < 2:
         return {name: tensor.half().contiguous()}
+    # Symmetric: the largest value of a row becomes 127. A row of zeros needs a scale above 0.
     scale = tensor.flatten(1).abs().amax(1).clamp(min=1e-12) / 127
-    rounded = (tensor / scale.view(-1, *[1] * (tensor.dim() - 1))).round().to(torch.int8)
-    return {name: rounded.contiguous(), name + SCALE: scale}
+    quantized = (tensor / scale.view(-1, *[1] * (tensor.dim() - 1))).round().to(torch.int8)
+    return {name: quantized.contiguous(), name + SCALE: scale}
 
 
 def _shards(folder: Path) -> list[Path]:

@@ -127,8 +127,7 @@ class Training:
         self._learner = self._make_learner()
         self._labeler = Labeler(self._learner.network, recipe.model, device=processes.device)
         if recipe.train.keep_states and not (saved is not None and saved.state.finished):
-            marked = recipe.model.embeddings.mark_predicate
-            self._learner.network.vectors.keep([*self._train, *self._dev], marked=marked)
+            self._learner.network.vectors.cache_states([*self._train, *self._dev])
         self._indexed = [self._learner.network.index(sentence) for sentence in self._train]
         self._lengths = [item.length for item in self._indexed]
         if saved is not None:
@@ -283,7 +282,7 @@ class Training:
         frames = read_frames(recipe.data.frames) if recipe.data.frames else None
         inventory = build_inventory(self._train, frames=frames, source=recipe.data.train)
         if recipe.data.language == "en":  # whose endings the lemmatiser knows
-            inventory = replace(inventory, lemmatiser=learn_lemmas(self._train))
+            inventory = replace(inventory, lemmatizer=learn_lemmas(self._train))
         network = make_network(
             recipe.model,
             inventory,

@@ -10,7 +10,7 @@ from torch import Tensor
 from capsrl.config import LossConfig, TrainConfig
 from capsrl.errors import ConfigError, ModelError
 from capsrl.model.batches import Batch
-from capsrl.model.loss import KINDS, compute_loss, count_known
+from capsrl.model.loss import GOLD_FIELDS, compute_loss, count_known
 from capsrl.model.network import Network
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import (
@@ -77,7 +77,7 @@ class Learner:
             # Means over the whole batch, whatever this process's share: the sum of the gradients
             # is then that of one process.
             device = self._processes.device
-            n_known = torch.zeros(len(KINDS), dtype=torch.long, device=device)
+            n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=device)
             if batch is not None and batch.gold is not None:
                 n_known += count_known(batch.gold)
             self._processes.add_up(n_known)
@@ -86,7 +86,17 @@ class Learner:
         device_type = self._processes.device.type
         with torch.autocast(device_type, dtype=torch.bfloat16, enabled=self._bf16):
             output = self.network(batch)
-            losses = compute_loss(output, batch, self._loss, n_known=n_known)
+            losses = compute_loss(
+                output,
+                batch,
+                sense_weight=self._loss.sense,
+                predicate_weight=self._loss.predicates,
+                tag_weight=self._loss.tags,
+                uniqueness_weight=self._loss.uniqueness,
+                intermediate_weight=self._loss.earlier,
+                gumbel=self._loss.gumbel,
+                n_known=n_known,
+            )
         losses.total.backward()  # type: ignore[no-untyped-call]
         self._sums[:, :-1] += torch.stack([getattr(losses, name).detach() for name in PARTS])
 

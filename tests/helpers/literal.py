@@ -1,29 +1,29 @@
-"""The paper's equations written out: every word capsule is built, nothing is summed first.
+"""The paper's equations written literally: every word capsule is built before it is summed.
 
-What capsrl.model.capsules and capsrl.model.routing must equal, at a price they do not pay.
+The oracle for capsrl.model.capsules and capsrl.model.routing, which must compute the same.
 """
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.model.capsules import CapsuleForms
+from capsrl.model.capsules import WordCapsuleLayer
 from capsrl.model.routing import Routing
 
 
-def word_capsules(forms: CapsuleForms, words: Tensor, predicates: Tensor) -> Tensor:
+def word_capsules(layer: WordCapsuleLayer, words: Tensor, predicates: Tensor) -> Tensor:
     """Every u[i, j, k] = x_i W_jk p (eq. 6), or C (A x * B p).
 
     words       P T H
     predicates  P H
     ->          P T R D
     """
-    x, p = forms.of_word(words), forms.of_predicate(predicates)
-    if forms.form == "factored":
-        return torch.einsum("ptm,rdm->ptrd", x * p.unsqueeze(1), forms.weight)
+    x, p = layer.of_word(words), layer.of_predicate(predicates)
+    if layer.form == "factored":
+        return torch.einsum("ptm,rdm->ptrd", x * p.unsqueeze(1), layer.weight)
     x = torch.cat([functional.elu(x), torch.ones_like(x[..., :1])], -1)
     p = torch.cat([functional.elu(p), torch.ones_like(p[..., :1])], -1)
-    return torch.einsum("ptm,prdm->ptrd", x, torch.einsum("rdmn,pn->prdm", forms.weight, p))
+    return torch.einsum("ptm,prdm->ptrd", x, torch.einsum("rdmn,pn->prdm", layer.weight, p))
 
 
 def route(

@@ -1,4 +1,4 @@
-"""Sentences, encoders and networks small enough to make anew in every test."""
+"""Sentences, encoders and networks small enough to be made in every test."""
 
 import dataclasses
 import json
@@ -11,6 +11,7 @@ from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, Model
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
+from capsrl.model.loss import compute_loss
 from capsrl.sentence import Argument, Proposition, Sentence
 
 
@@ -50,14 +51,14 @@ SENTENCES = [
     ),
     sentence("go", (0, "go.01", {}), lemmas="go"),
 ]
-# Lemmas that SENTENCES do not have, and letters that no tokeniser here knows.
+# Lemmas that SENTENCES do not have, and letters that no tokenizer here has.
 UNSEEN = sentence("猫 zzz naïve words", (1, None, {}), lemmas="猫 zzz naïve word")
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def write_tokenizer(folder, *, special=("[CLS]", "[SEP]", "[UNK]")):
-    """A tokeniser whose pieces are letters; other characters make a word unknown."""
+    """A tokenizer whose subwords are letters; other characters make a word unknown."""
     opening, closing, unknown = special
     vocab = [unknown, opening, closing, *LETTERS, *(f"##{letter}" for letter in LETTERS)]
     ids = {piece: i for i, piece in enumerate(vocab)}
@@ -72,10 +73,10 @@ def write_tokenizer(folder, *, special=("[CLS]", "[SEP]", "[UNK]")):
 
 
 def write_encoder(folder, kind="Bert", *, limit=64, **settings):
-    """A random encoder of two layers in the layout of Hugging Face; gives its model."""
+    """Write a random encoder of two layers in the layout of Hugging Face and return the model."""
     import transformers
 
-    n_pieces = write_tokenizer(folder)
+    n_subwords = write_tokenizer(folder)
     torch.manual_seed(3)
     sizes = {
         "hidden_size": 16,
@@ -86,17 +87,17 @@ def write_encoder(folder, kind="Bert", *, limit=64, **settings):
     if kind == "DistilBert":
         sizes = {"dim": 16, "n_layers": 2, "n_heads": 2, "hidden_dim": 24}
     config = getattr(transformers, f"{kind}Config")(
-        vocab_size=n_pieces, max_position_embeddings=limit, **{**sizes, **settings}
+        vocab_size=n_subwords, max_position_embeddings=limit, **{**sizes, **settings}
     )
     model = getattr(transformers, f"{kind}Model")(config).eval()
-    for parameter in model.parameters():  # away from the zeros and ones of a fresh model
+    for parameter in model.parameters():  # zeros and ones of a new model could hide mistakes
         parameter.data += 0.2 * torch.randn_like(parameter)
     model.save_pretrained(folder)
     return model
 
 
 def make_config(*, embeddings=None, encoder=None, **capsules):
-    """Small sizes, and what a test changes."""
+    """A configuration with small sizes and the changes of a test."""
     embeddings = {"learned": 10, "characters": 6} if embeddings is None else embeddings
     encoder = {"layers": 1, "width": 8, "dropout": 0.0} | (encoder or {})
     return ModelConfig(
@@ -107,7 +108,7 @@ def make_config(*, embeddings=None, encoder=None, **capsules):
 
 
 def make_labeler(config=None, *, seed=1):
-    """An untrained network whose answers are far from even, so that mistakes show."""
+    """An untrained network whose predictions are far from uniform, so that mistakes show."""
     config = config or make_config()
     torch.manual_seed(seed)
     network = make_network(config, build_inventory(SENTENCES))
@@ -122,13 +123,26 @@ def make_labeler(config=None, *, seed=1):
     return Labeler(network, config)
 
 
+def compute_test_loss(output, batch, **changes):
+    """The loss with the default weights of a recipe and the changes of a test."""
+    weights = {
+        "sense_weight": 1.0,
+        "predicate_weight": 1.0,
+        "tag_weight": 0.1,
+        "uniqueness_weight": 0.0,
+        "intermediate_weight": 0.0,
+        "gumbel": False,
+    }
+    return compute_loss(output, batch, **(weights | changes))
+
+
 def blind(given):
-    """The same sentence with the positions of its predicates alone."""
+    """The same sentence with only the positions of its predicates."""
     return given.with_propositions([Proposition(p.predicate) for p in given.propositions])
 
 
 def assert_same_answers(ours, theirs, *, tolerance=1e-5):
-    """The same propositions, their probabilities equal to within a tolerance."""
+    """The same propositions, with probabilities equal within a tolerance."""
     assert len(ours) == len(theirs)
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.words == other.words
@@ -145,7 +159,7 @@ def _bare(proposition):
 
 
 def edit_json(file, **changes):
-    """Change some entries of a JSON file; None takes one away."""
+    """Change some entries of a JSON file; None removes one."""
     data = json.loads(Path(file).read_text(encoding="utf-8"))
     data |= changes
     for name in [name for name, value in changes.items() if value is None]:

@@ -1,4 +1,4 @@
-"""Networks from every mix of word vectors, on tiny files: built, labelled with, saved, loaded."""
+"""Networks with every combination of word vectors, from tiny files: built, saved, loaded."""
 
 import dataclasses
 import itertools
@@ -13,16 +13,16 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, LossConfig, ModelConfig
+from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
 from capsrl.data.formats import read_sentences
 from capsrl.data.frames import Frames
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
-from capsrl.model.loss import compute_loss
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Proposition, Sentence
+from tests.helpers.tiny_networks import compute_test_loss
 from tests.model.embeddings.test_elmo import OPTIONS, write_model
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -81,7 +81,7 @@ def write_vectors(path, width=5, seed=0):
 
 @pytest.fixture(autouse=True)
 def one_thread():
-    """Matrices this small only wait for a second thread, for seconds where cores are busy."""
+    """Several threads slow such small matrices down, by seconds on a busy machine."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -115,9 +115,9 @@ def make_labeler(config, *, words=COUNTS, frames=None, seed=0):
 
 
 def label(labeler, sentences=SENTENCES, **options):
-    """Labelled sentences, and all that was believed of them: arguments alone may be few."""
-    labelled = list(labeler.label_sentences(sentences, trace=True, **options))
-    return labelled, [p.trace.beliefs.tolist() for s in labelled for p in s.propositions]
+    """Labeled sentences, and the probabilities of all roles: there may be few arguments."""
+    labeled = list(labeler.label_sentences(sentences, trace=True, **options))
+    return labeled, [p.trace.beliefs.tolist() for s in labeled for p in s.propositions]
 
 
 def sources_of(labeler):
@@ -134,16 +134,16 @@ def assert_alone_as_in_a_batch(labeler):
 
 
 @pytest.mark.parametrize("names", SUBSETS, ids="+".join)
-def test_any_mix_of_sources(names, files, tmp_path):
+def test_combinations_of_sources(names, files, tmp_path):
     labeler = make_labeler(config_of(files, *names))
     assert labeler.network.vectors.width == sum(WIDTHS[name] for name in names)
-    labelled = label(labeler)
+    labeled = label(labeler)
     assert_alone_as_in_a_batch(labeler)
     labeler.save(tmp_path / "model")
     loaded = Labeler.load(tmp_path / "model")
-    assert label(loaded) == labelled
+    assert label(loaded) == labeled
     loaded.save(tmp_path / "again")
-    assert label(Labeler.load(tmp_path / "again")) == labelled
+    assert label(Labeler.load(tmp_path / "again")) == labeled
     for name in ("config.json", "vocab.json"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "model" / name).read_bytes()
 
@@ -154,14 +154,14 @@ def test_all_sources_with_marked_predicates(fine_tune, files, tmp_path):
     assert_alone_as_in_a_batch(labeler)
     labeler.save(tmp_path / "model")
     for predicates in ("given", "predicted"):
-        labelled = label(labeler, predicates=predicates)
-        assert label(Labeler.load(tmp_path / "model"), predicates=predicates) == labelled
+        labeled = label(labeler, predicates=predicates)
+        assert label(Labeler.load(tmp_path / "model"), predicates=predicates) == labeled
 
 
-def test_what_is_learned_and_what_stays(files):
+def test_trained_and_frozen_parameters(files):
     network = make_labeler(config_of(files, *WIDTHS)).network.train()
     batch = network.collate([network.index(sentence) for sentence in SENTENCES])
-    compute_loss(network(batch), batch, LossConfig()).total.backward()
+    compute_test_loss(network(batch), batch).total.backward()
     trained = {name for name, p in network.vectors.named_parameters() if p.grad is not None}
     prefixes = {name.removeprefix("sources.").rpartition(".")[0] for name in trained}
     assert prefixes == {
@@ -178,7 +178,7 @@ def test_what_is_learned_and_what_stays(files):
     assert all(gradient.isfinite().all() and gradient.any() for gradient in gradients.values())
 
 
-def test_words_of_the_data_have_vectors_in_the_model_folder(files, tmp_path):
+def test_words_of_the_fasttext_table(files, tmp_path):
     config = config_of(files, "fasttext")
     few = {word: count for word, count in COUNTS.items() if word != "cat"} | {"zebra": 0, "xyz": 3}
     sources = sources_of(make_labeler(config, words=few))
@@ -193,22 +193,22 @@ def copied_vectors(files, tmp_path):
     return path
 
 
-def test_without_the_file_of_vectors_a_model_knows_the_words_of_its_data(files, tmp_path):
+def test_model_without_its_vector_file(files, tmp_path):
     path = copied_vectors(files, tmp_path)
     labeler = make_labeler(config_of({"fasttext": str(path)}, "fasttext"))
     new = dataclasses.replace(SENTENCES[1], words=("The", "zebra", "chased", "a", "mouse", "."))
-    labelled, labelled_new = label(labeler), label(labeler, [new])
+    labeled, expected_new = label(labeler), label(labeler, [new])
     labeler.save(tmp_path / "model")
-    assert label(Labeler.load(tmp_path / "model"), [new]) == labelled_new
+    assert label(Labeler.load(tmp_path / "model"), [new]) == expected_new
     path.unlink()
     message = rf"copy\.vec: .* got no such file; words other than the {len(COUNTS)} in the model"
     with pytest.warns(UserWarning, match=message):
         loaded = Labeler.load(tmp_path / "model")
-    assert label(loaded) == labelled
-    assert label(loaded, [new]) != labelled_new  # the zebra has become a stranger
+    assert label(loaded) == labeled
+    assert label(loaded, [new]) != expected_new  # the zebra has no vector
 
 
-def test_another_file_of_vectors_is_refused(files, tmp_path):
+def test_wrong_vector_file(files, tmp_path):
     path = copied_vectors(files, tmp_path)
     labeler = make_labeler(config_of({"fasttext": str(path)}, "fasttext"))
     labeler.save(tmp_path / "model")
@@ -222,7 +222,7 @@ def test_another_file_of_vectors_is_refused(files, tmp_path):
 
 
 @pytest.mark.parametrize("precision", ["half", "compact"])
-def test_rounded_weights_go_with_the_file_they_came_from(precision, files, tmp_path):
+def test_quantized_weights_match_the_vector_file(precision, files, tmp_path):
     labeler = make_labeler(config_of(files, *WIDTHS))
     labeler.save(tmp_path / "model", precision=precision)
     loaded = Labeler.load(tmp_path / "model")
@@ -231,7 +231,7 @@ def test_rounded_weights_go_with_the_file_they_came_from(precision, files, tmp_p
         np.testing.assert_allclose(one, other, rtol=0, atol=0.05)
 
 
-def test_elmo_is_in_the_model_folder(files, tmp_path):
+def test_model_folder_contains_elmo(files, tmp_path):
     copy = shutil.copytree(files["elmo"], tmp_path / "elmo")
     labeler = make_labeler(config_of({"elmo": str(copy)}, "elmo"))
     labeler.save(tmp_path / "model")
@@ -242,7 +242,7 @@ def test_elmo_is_in_the_model_folder(files, tmp_path):
     assert trained == {"sources.elmo.mix.weights", "sources.elmo.mix.gamma"}
 
 
-def test_rare_learned_words_are_dropped_by_their_counts(files, tmp_path):
+def test_word_counts_are_saved(files, tmp_path):
     labeler = make_labeler(config_of(files, "learned"))
     labeler.save(tmp_path / "model")
     for words in (
@@ -255,7 +255,7 @@ def test_rare_learned_words_are_dropped_by_their_counts(files, tmp_path):
     assert sources_of(unseen)["learned"].counts.isinf().all()
 
 
-def test_a_sense_only_frames_have_is_its_pattern(files):
+def test_senses_from_frames(files):
     frames = Frames({"nibble.01": {"A0": "eater"}}, {"nibble": ("nibble.01", "nibble.02")})
     labeler = make_labeler(config_of(files, "learned"), frames=frames)
     senses = labeler.network.senses.senses.weight
@@ -265,11 +265,11 @@ def test_a_sense_only_frames_have_is_its_pattern(files):
     given = Sentence(words=("Mice", "nibble"), propositions=(Proposition(1),))
     with torch.no_grad():  # patterns decide: make .02 the likelier
         labeler.network.senses.pattern_prior[labeler.inventory.patterns.id("{}.02")] += 100
-    (labelled,), _ = label(labeler, [given])
-    assert labelled.propositions[0].sense == "nibble.02"
+    (labeled,), _ = label(labeler, [given])
+    assert labeled.propositions[0].sense == "nibble.02"
 
 
-def test_the_papers_settings_can_be_said(files, tmp_path):
+def test_recipes_of_the_paper(files, tmp_path):
     lstm = OPTIONS["lstm"] | {"projection_dim": 512, "n_layers": 2}
     elmo = write_model(tmp_path / "elmo", OPTIONS | {"lstm": lstm})
     vectors = write_vectors(tmp_path / "cc.300.vec", width=300)
@@ -287,7 +287,7 @@ def test_the_papers_settings_can_be_said(files, tmp_path):
         assert (recipe.model.encoder.layers, network.encoder.width) == (n_layers, 1000)
 
 
-def test_mistakes_in_the_settings(files):
+def test_wrong_settings(files):
     for config in (config_of(files), config_of(files, "tags")):
         with pytest.raises(ConfigError, match="at least one of transformer, elmo, .* got none"):
             make_labeler(config)

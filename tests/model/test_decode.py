@@ -4,8 +4,8 @@ import torch
 
 from capsrl.model.decode import decode
 from capsrl.model.inventory import build_inventory
-from capsrl.model.network import Propositions
-from capsrl.model.routing import Beliefs
+from capsrl.model.network import PropositionLogits
+from capsrl.model.routing import RoutingResult
 from capsrl.sentence import Argument
 from tests.helpers.tiny_networks import SENTENCES
 
@@ -17,8 +17,8 @@ def logits_of(probs):
     return torch.tensor(probs).log()
 
 
-def propositions(**beliefs):
-    """A predicate of a known lemma with two senses, and one never seen; T = 3."""
+def make_logits(**routing):
+    """A predicate of a known lemma with two senses, and one of an unseen lemma; T = 3."""
     a0 = {"_": 0.2, "A0": 0.6, "A1": 0.1, "AM-TMP": 0.1}
     none = {"_": 0.7, "A0": 0.1, "A1": 0.1, "AM-TMP": 0.1}
     unsure = {"_": 0.3, "A0": 0.2, "A1": 0.4, "AM-TMP": 0.1}
@@ -26,10 +26,10 @@ def propositions(**beliefs):
     probs = [[[word[role] for role in ROLES] for word in row] for row in rows]
     patterns = [[0.1, 0.9], [0.25, 0.75]]
     assert INVENTORY.patterns.to_list() == ["{}.01", "{}.02"]
-    return Propositions(
-        beliefs=Beliefs(logits=[torch.zeros(2, 3, 4), logits_of(probs)], **beliefs),
-        sense_logits=logits_of([[0.2, 0.8], [0.5, 0.5]]),
-        pattern_logits=logits_of(patterns),
+    return PropositionLogits(
+        routing=RoutingResult([torch.zeros(2, 3, 4), logits_of(probs)], **routing),
+        senses=logits_of([[0.2, 0.8], [0.5, 0.5]]),
+        patterns=logits_of(patterns),
     )
 
 
@@ -44,47 +44,47 @@ def run(found, **options):
     )
 
 
-def test_the_most_probable_sense_and_roles():
-    known, unseen = run(propositions())
+def test_most_probable_sense_and_roles():
+    known, unseen = run(make_logits())
     assert (known.predicate, known.sense) == (1, "see.02")
     assert known.probability == pytest.approx(0.8)
     assert [(a.role, a.word) for a in known.arguments] == [("A0", 0), ("A1", 2)]
     assert [a.probability for a in known.arguments] == pytest.approx([0.6, 0.4])
-    # A lemma never seen gets the pattern; its sentence has two words, the third is padding.
+    # An unseen lemma gets a pattern; its sentence has two words, the third is padding.
     assert (unseen.predicate, unseen.sense) == (0, "zzz.02")
     assert unseen.probability == pytest.approx(0.75)
     assert [(a.role, a.word) for a in unseen.arguments] == [("A0", 1)]
     assert known.trace is None
 
 
-def test_the_threshold_is_for_arguments():
-    known, unseen = run(propositions(), threshold=0.5)
+def test_threshold_drops_arguments():
+    known, unseen = run(make_logits(), threshold=0.5)
     assert [(a.role, a.word) for a in known.arguments] == [("A0", 0)]
     assert known.sense == "see.02"
     assert len(unseen.arguments) == 1
 
 
-def test_the_trace_is_cut_to_the_sentence():
-    roles = [torch.randn(2, 4, 5)]
+def test_trace_has_the_length_of_the_sentence():
+    capsules = [torch.randn(2, 4, 5)]
     nodes = [torch.randn(2, 5)]
-    known, unseen = run(propositions(roles=roles, nodes=nodes), trace=True)
+    known, unseen = run(make_logits(capsules=capsules, nodes=nodes), trace=True)
     assert known.trace.roles == tuple(ROLES)
     assert known.trace.beliefs.shape == (2, 3, 4)
     assert unseen.trace.beliefs.shape == (2, 2, 4)
     np.testing.assert_allclose(known.trace.beliefs[0], 0.25)
     assert known.trace.beliefs[1, 0, ROLES.index("A0")] == pytest.approx(0.6)
-    np.testing.assert_array_equal(unseen.trace.capsules[0], roles[0][1].numpy())
+    np.testing.assert_array_equal(unseen.trace.capsules[0], capsules[0][1].numpy())
     np.testing.assert_array_equal(unseen.trace.nodes[0], nodes[0][1].numpy())
 
 
-def test_without_role_capsules_the_trace_has_none():
-    known, _ = run(propositions(), trace=True)
+def test_trace_without_role_capsules():
+    known, _ = run(make_logits(), trace=True)
     assert known.trace.capsules is None and known.trace.nodes is None
 
 
-def test_numbers_are_pythons_own():
+def test_numbers_are_python_numbers():
     """So that they go into JSON."""
-    known, _ = run(propositions())
+    known, _ = run(make_logits())
     assert type(known.probability) is float
     assert known.arguments[0] == Argument("A0", 0, known.arguments[0].probability)
     assert type(known.arguments[0].probability) is float and type(known.arguments[0].word) is int

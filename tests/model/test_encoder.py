@@ -24,7 +24,7 @@ def torch_lstm(ours, input_width, n_layers):
 
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
-def test_equals_torchs_packed_lstm(n_layers):
+def test_equals_packed_lstm(n_layers):
     torch.manual_seed(1)
     ours = BiLSTM(6, width=5, n_layers=n_layers, dropout=0.3).double().eval()
     words = torch.randn(3, 4, 6).double()
@@ -39,14 +39,14 @@ def test_equals_torchs_packed_lstm(n_layers):
     assert_close(states * MASK[..., None], expected, atol=1e-12, rtol=0)
 
 
-def test_no_layers_leave_the_words_as_they_are():
+def test_no_layers_change_nothing():
     encoder = BiLSTM(6, width=5, n_layers=0, dropout=0.5)
     words = torch.randn(3, 4, 6)
     assert encoder.width == 6
     assert encoder(words, MASK) is words
 
 
-def test_padding_does_not_reach_the_words():
+def test_padding_has_no_effect():
     torch.manual_seed(1)
     encoder = BiLSTM(6, width=5, n_layers=2, dropout=0.0).double()
     words = torch.randn(3, 4, 6).double()
@@ -55,13 +55,13 @@ def test_padding_does_not_reach_the_words():
     assert_close(encoder(words, MASK)[MASK], before[MASK], atol=0, rtol=0)
 
 
-def test_dropout_drops_the_same_units_at_every_word():
+def test_dropout_is_the_same_at_every_word():
     torch.manual_seed(1)
-    kept = variational_dropout(torch.ones(200, 7, 50), 0.25, training=True)
-    assert bool((kept == kept[:, :1]).all())
-    assert_close(kept.unique(), torch.tensor([0.0, 1 / 0.75]))
-    assert kept.mean().item() == pytest.approx(1.0, abs=0.03)
-    assert not bool((kept[0] == kept[1]).all())
+    dropped = variational_dropout(torch.ones(200, 7, 50), 0.25, training=True)
+    assert bool((dropped == dropped[:, :1]).all())
+    assert_close(dropped.unique(), torch.tensor([0.0, 1 / 0.75]))
+    assert dropped.mean().item() == pytest.approx(1.0, abs=0.03)
+    assert not bool((dropped[0] == dropped[1]).all())
 
 
 def test_no_dropout_outside_training():
@@ -69,37 +69,37 @@ def test_no_dropout_outside_training():
     assert variational_dropout(states, 0.5, training=False) is states
 
 
-def test_the_predicate_layer_is_a_bilstm_over_word_predicate_and_distance():
+def test_predicate_layer_by_hand():
     """One row written out: gelu(A x_i + B p + distance i - p), then the LSTM."""
     torch.manual_seed(1)
     layer = PredicateLayer(6, width=5, dropout=0.0).double()
     states = torch.randn(3, 4, 6).double()
     rows, positions = torch.tensor([0, 0, 2]), torch.tensor([1, 3, 0])
-    seen = layer(states, MASK[rows], rows, positions)
-    assert seen.shape == (3, 4, layer.width) and layer.width == 10
+    views = layer(states, MASK[rows], rows, positions)
+    assert views.shape == (3, 4, layer.width) and layer.width == 10
     for p, (row, position) in enumerate(zip(rows.tolist(), positions.tolist(), strict=True)):
         inputs = [
             layer.of_word(states[row, i])
             + layer.of_predicate(states[row, position])
-            + layer.of_distance.weight[i - position + layer.reach]
+            + layer.of_distance.weight[i - position + layer.max_distance]
             for i in range(LENGTHS[row])
         ]
         words = nn.functional.gelu(torch.stack(inputs))[None]
         expected = layer.bilstm(words, torch.ones(1, LENGTHS[row]).bool())
-        assert_close(seen[p, : LENGTHS[row]], expected[0], atol=1e-12, rtol=0)
+        assert_close(views[p, : LENGTHS[row]], expected[0], atol=1e-12, rtol=0)
 
 
-def test_far_words_look_equally_far():
+def test_distances_are_clamped():
     layer = PredicateLayer(6, width=5, dropout=0.0)
-    n_words = 2 * layer.reach + 20
+    n_words = 2 * layer.max_distance + 20
     states = torch.zeros(1, n_words, 6)
     mask = torch.ones(1, n_words).bool()
     layer(states, mask, torch.tensor([0]), torch.tensor([0])).sum().backward()
     used = layer.of_distance.weight.grad.abs().sum(-1).nonzero().flatten().tolist()
-    assert used == list(range(layer.reach, 2 * layer.reach + 1))
+    assert used == list(range(layer.max_distance, 2 * layer.max_distance + 1))
 
 
-def test_no_predicates_are_no_rows():
+def test_no_predicates():
     layer = PredicateLayer(6, width=5, dropout=0.0)
     none = torch.zeros(0, dtype=torch.long)
     assert layer(torch.randn(3, 4, 6), MASK[none], none, none).shape == (0, 4, 10)

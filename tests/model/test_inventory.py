@@ -23,7 +23,7 @@ def senses_of(inventory, lemma):
     return [inventory.senses[i] for i in inventory.candidates_of(lemma)]
 
 
-def test_roles_come_by_frequency_after_none():
+def test_roles_are_sorted_by_frequency():
     inventory = build_inventory(SENTENCES)
     assert inventory.roles[NO_ROLE_ID] == NO_ROLE
     assert inventory.roles.to_list() == ["_", "A0", "A1", "AM-TMP"]
@@ -31,7 +31,7 @@ def test_roles_come_by_frequency_after_none():
     assert inventory.role_id("AM-NEVER") == NO_ROLE_ID
 
 
-def test_senses_are_kept_by_lemma_most_frequent_first():
+def test_senses_by_lemma():
     more = [sentence("I see", (1, "see.02", {}), lemmas="i see")] * 3
     inventory = build_inventory([*SENTENCES, *more])
     assert senses_of(inventory, "see") == ["see.02", "see.01"]
@@ -51,18 +51,18 @@ def test_senses_are_kept_by_lemma_most_frequent_first():
         ("İ.01", "i̇", "İ.01"),
     ],
 )
-def test_patterns_make_senses_of_lemmas(sense, lemma, pattern):
+def test_patterns(sense, lemma, pattern):
     assert pattern_of(sense, lemma) == pattern
     assert sense_from(pattern, lemma).lower() == sense.lower()
 
 
 @given(st.text(min_size=1).map(str.lower), st.from_regex(r"\.[0-9]{1,2}", fullmatch=True))
-def test_a_pattern_gives_back_the_sense_it_was_taken_from(lemma, number):
+def test_pattern_round_trip(lemma, number):
     sense = lemma + number
     assert sense_from(pattern_of(sense, lemma), lemma).lower() == sense.lower()
 
 
-def test_patterns_are_counted_by_lemma_not_by_use():
+def test_patterns_are_counted_by_lemma():
     """`be` is used often, but a new lemma is not like it."""
     often = [sentence("is", (0, "be.03", {}), lemmas="be")] * 50
     inventory = build_inventory([*SENTENCES, *often])
@@ -73,17 +73,17 @@ def test_patterns_are_counted_by_lemma_not_by_use():
     assert inventory.pattern_id("jump.77", "jump") is None
 
 
-def test_there_are_not_too_many_patterns():
+def test_number_of_patterns_is_limited():
     foreign = [sentence("w", (0, f"s{n}.01", {}), lemmas=f"l{n}") for n in range(200)]
     assert len(build_inventory(foreign).patterns) == MAX_PATTERNS
 
 
-def test_a_lemma_is_the_form_where_there_is_none():
+def test_lemma_of():
     assert lemma_of(sentence("Dogs Bark"), 1) == "bark"
     assert lemma_of(sentence("Dogs Bark", lemmas="Dog BARK"), 0) == "dog"
 
 
-def test_frames_bring_senses_that_training_does_not_have():
+def test_frames_add_senses():
     frames = Frames(
         senses={"see": ("see.01", "see.07"), "fly": ("fly.01",)},
         descriptions={"fly.01": {"A0": "pilot"}},
@@ -96,12 +96,12 @@ def test_frames_bring_senses_that_training_does_not_have():
     assert inventory.descriptions == {"fly.01": {"A0": "pilot"}}
 
 
-def test_nothing_to_learn_from_is_refused():
+def test_no_senses_are_refused():
     with pytest.raises(DataError, match="expected predicates with senses, got none"):
         build_inventory([SENTENCES[3]])
 
 
-def test_goes_through_json_unchanged():
+def test_json_round_trip():
     inventory = build_inventory(SENTENCES)
     assert Inventory.from_dict(json.loads(json.dumps(inventory.to_dict()))) == inventory
 
@@ -119,7 +119,7 @@ def test_goes_through_json_unchanged():
         ({"candidates": {"see": ["a"]}}, r"candidates of 'see' from 0 to 5, got \['a'\]"),
     ],
 )
-def test_refuses_what_it_did_not_write(tmp_path, changes, message):
+def test_damaged_json(tmp_path, changes, message):
     file = tmp_path / "vocab.json"
     file.write_text(json.dumps(build_inventory(SENTENCES).to_dict()))
     edit_json(file, **changes)

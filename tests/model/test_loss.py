@@ -5,12 +5,11 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.config import LossConfig
 from capsrl.model.batches import IGNORED
-from capsrl.model.loss import compute_loss, count_known, gumbel_like, mean_nll, uniqueness_loss
-from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler
+from capsrl.model.loss import count_known, gumbel_like, mean_nll, uniqueness_loss
+from tests.helpers.tiny_networks import SENTENCES, compute_test_loss, make_config, make_labeler
 
-PLAIN = LossConfig(sense=0.0, predicates=0.0)
+ONLY_ROLES = {"sense_weight": 0.0, "predicate_weight": 0.0}
 
 
 @pytest.fixture(scope="module")
@@ -28,26 +27,27 @@ def log_softmax(row):
     return [x - total for x in row]
 
 
-def test_roles_cost_the_mean_nll_of_the_last_iteration(network, batch):
+def test_roles_are_trained_on_the_last_iteration(network, batch):
     output = network(batch)
-    logits = output.propositions.beliefs.logits[-1].tolist()
+    logits = output.propositions.routing.logits[-1].tolist()
     costs = [
         -log_softmax(logits[p][i])[role]
         for p, row in enumerate(batch.gold.roles.tolist())
         for i, role in enumerate(row)
         if role != IGNORED
     ]
-    losses = compute_loss(output, batch, PLAIN)
+    losses = compute_test_loss(output, batch, **ONLY_ROLES)
     assert len(costs) == sum(len(s.words) * len(s.propositions) for s in SENTENCES)
     assert losses.roles.item() == pytest.approx(sum(costs) / len(costs), abs=1e-5)
     assert losses.total.item() == pytest.approx(losses.roles.item())
 
 
-def test_earlier_iterations_count_as_much_as_asked_for(network, batch):
+def test_intermediate_iterations_are_weighted(network, batch):
     output = network(batch)
-    config = dataclasses.replace(PLAIN, earlier=0.5, uniqueness=0.25)
-    losses = compute_loss(output, batch, config)
-    steps = output.propositions.beliefs.logits[1:]
+    losses = compute_test_loss(
+        output, batch, **ONLY_ROLES, intermediate_weight=0.5, uniqueness_weight=0.25
+    )
+    steps = output.propositions.routing.logits[1:]
     assert len(steps) == 3
     nll = [mean_nll(step, batch.gold.roles).item() for step in steps]
     assert losses.roles.item() == pytest.approx((nll[0] / 2 + nll[1] / 2 + nll[2]) / 2, abs=1e-5)
@@ -57,20 +57,20 @@ def test_earlier_iterations_count_as_much_as_asked_for(network, batch):
 
 
 @pytest.mark.parametrize("variant", ["word", "baseline"])
-def test_a_single_guess_is_learned_from_whatever_earlier_ones_weigh(variant):
+def test_without_iterations_no_weights_apply(variant):
     network = make_labeler(make_config(variant=variant)).network
     batch = network.collate([network.index(s) for s in SENTENCES])
     output = network(batch)
-    plain = compute_loss(output, batch, PLAIN)
-    earlier = compute_loss(output, batch, dataclasses.replace(PLAIN, earlier=0.5))
-    assert earlier.roles.item() == plain.roles.item() > 0
+    plain = compute_test_loss(output, batch, **ONLY_ROLES)
+    intermediate = compute_test_loss(output, batch, **ONLY_ROLES, intermediate_weight=0.5)
+    assert intermediate.roles.item() == plain.roles.item() > 0
 
 
-def test_before_a_first_iteration_there_is_nothing_to_learn_from(network, batch):
+def test_the_zeros_before_routing_do_not_count(network, batch):
     output = network(batch, n_iterations=1)
-    plain = compute_loss(output, batch, PLAIN)
-    earlier = compute_loss(output, batch, dataclasses.replace(PLAIN, earlier=0.5))
-    assert earlier.roles.item() == plain.roles.item() > 0
+    plain = compute_test_loss(output, batch, **ONLY_ROLES)
+    intermediate = compute_test_loss(output, batch, **ONLY_ROLES, intermediate_weight=0.5)
+    assert intermediate.roles.item() == plain.roles.item() > 0
 
 
 def uniqueness_in_loops(logits, gold):
@@ -85,17 +85,17 @@ def uniqueness_in_loops(logits, gold):
     return total / known
 
 
-def test_uniqueness_lets_words_compete_for_the_filled_roles(network, batch):
+def test_uniqueness_in_loops(network, batch):
     output = network(batch)
-    logits = output.propositions.beliefs.final
+    logits = output.propositions.routing.final
     expected = uniqueness_in_loops(logits.tolist(), batch.gold.roles.tolist())
     assert uniqueness_loss(logits, batch.gold.roles).item() == pytest.approx(expected, abs=1e-5)
-    losses = compute_loss(output, batch, dataclasses.replace(PLAIN, uniqueness=0.25))
+    losses = compute_test_loss(output, batch, **ONLY_ROLES, uniqueness_weight=0.25)
     assert losses.uniqueness.item() == pytest.approx(0.25 * expected, abs=1e-5)
     assert losses.total.item() == pytest.approx(losses.roles.item() + 0.25 * expected, abs=1e-5)
 
 
-def test_uniqueness_has_finite_gradients_at_padding():
+def test_uniqueness_ignores_padding():
     logits = torch.randn(2, 3, 4, requires_grad=True)
     gold = torch.tensor([[1, 0, IGNORED], [2, IGNORED, IGNORED]])
     uniqueness_loss(logits, gold).backward()
@@ -104,18 +104,18 @@ def test_uniqueness_has_finite_gradients_at_padding():
     assert logits.grad[0, 0, 1] < 0 < logits.grad[0, 1, 1]
 
 
-def test_senses_patterns_predicates_and_tags_in_plain_loops(network, batch):
+def test_other_terms_in_loops(network, batch):
     output = network(batch)
     gold = batch.gold
     found = output.propositions
     senses = [
         -log_softmax(row)[answer]
-        for row, answer in zip(found.sense_logits.tolist(), gold.senses.tolist(), strict=True)
+        for row, answer in zip(found.senses.tolist(), gold.senses.tolist(), strict=True)
         if answer != IGNORED
     ]
     patterns = [
         -log_softmax(row)[answer]
-        for row, answer in zip(found.pattern_logits.tolist(), gold.patterns.tolist(), strict=True)
+        for row, answer in zip(found.patterns.tolist(), gold.patterns.tolist(), strict=True)
         if answer != IGNORED
     ]
     predicates = [
@@ -126,7 +126,7 @@ def test_senses_patterns_predicates_and_tags_in_plain_loops(network, batch):
         for score, answer in zip(scores, answers, strict=True)
         if answer != IGNORED
     ]
-    losses = compute_loss(output, batch, LossConfig(sense=2.0, predicates=3.0))
+    losses = compute_test_loss(output, batch, sense_weight=2.0, predicate_weight=3.0)
     expected = 2 * (sum(senses) / len(senses) + 0.1 * sum(patterns) / len(patterns))
     assert losses.senses.item() == pytest.approx(expected, abs=1e-4)
     expected = 3 * sum(predicates) / len(predicates)
@@ -136,32 +136,32 @@ def test_senses_patterns_predicates_and_tags_in_plain_loops(network, batch):
     assert losses.total.item() == pytest.approx(sum(parts).item(), abs=1e-5)
 
 
-@pytest.mark.parametrize("earlier", [0.0, 0.5])
-def test_shares_of_a_batch_add_up_to_its_loss(network, earlier):
+@pytest.mark.parametrize("intermediate_weight", [0.0, 0.5])
+def test_shares_add_up(network, intermediate_weight):
     items = [network.index(s) for s in SENTENCES]
-    config = LossConfig(uniqueness=0.5, earlier=earlier)
+    weights = {"uniqueness_weight": 0.5, "intermediate_weight": intermediate_weight}
     whole = network.collate(items)
     known = count_known(whole.gold)
     shares = [network.collate(items[:3]), network.collate(items[3:])]
-    parts = [compute_loss(network(share), share, config, n_known=known) for share in shares]
-    expected = compute_loss(network(whole), whole, config)
+    parts = [compute_test_loss(network(share), share, **weights, n_known=known) for share in shares]
+    expected = compute_test_loss(network(whole), whole, **weights)
     assert_close(parts[0].total + parts[1].total, expected.total, atol=0, rtol=1e-5)
 
 
-def test_nothing_known_costs_nothing():
+def test_no_known_answers_have_loss_zero():
     gold = torch.full((2, 3), IGNORED)
     assert mean_nll(torch.randn(2, 3, 4), gold).item() == 0.0
 
 
-def test_a_batch_without_predicates_can_be_learned_from(network):
+def test_a_batch_without_predicates(network):
     batch = network.collate([network.index(SENTENCES[3])])
-    losses = compute_loss(network(batch), batch, LossConfig(uniqueness=1.0))
+    losses = compute_test_loss(network(batch), batch, uniqueness_weight=1.0)
     assert losses.roles.item() == losses.senses.item() == losses.uniqueness.item() == 0.0
     assert losses.total.item() == pytest.approx(losses.predicates.item()) and losses.total > 0
     losses.total.backward()
 
 
-def test_gumbel_noise_has_the_mean_and_spread_of_gumbel():
+def test_moments_of_gumbel_noise():
     torch.manual_seed(1)
     noise = gumbel_like(torch.zeros(200_000))
     assert bool(noise.isfinite().all())
@@ -169,7 +169,7 @@ def test_gumbel_noise_has_the_mean_and_spread_of_gumbel():
     assert noise.var().item() == pytest.approx(math.pi**2 / 6, abs=0.03)
 
 
-def test_the_argmax_of_noisy_logits_is_a_sample_of_their_softmax():
+def test_gumbel_noise_samples_the_softmax():
     torch.manual_seed(1)
     logits = torch.tensor([0.5, -1.0, 2.0, 0.0])
     many = logits.expand(100_000, 4)
@@ -177,14 +177,14 @@ def test_the_argmax_of_noisy_logits_is_a_sample_of_their_softmax():
     assert_close(shares, logits.softmax(-1), atol=0.01, rtol=0)
 
 
-def test_noise_is_added_where_asked_for(network, batch):
+def test_noise_is_added_to_roles_and_senses(network, batch):
     output = network(batch)
     torch.manual_seed(1)
-    noisy = compute_loss(output, batch, LossConfig(gumbel=True))
-    plain = compute_loss(output, batch, LossConfig())
+    noisy = compute_test_loss(output, batch, gumbel=True)
+    plain = compute_test_loss(output, batch)
     assert noisy.roles.item() != pytest.approx(plain.roles.item(), abs=1e-3)
     assert noisy.senses.item() != pytest.approx(plain.senses.item(), abs=1e-3)
     assert noisy.predicates.item() == plain.predicates.item()
-    every = compute_loss(output, batch, LossConfig(gumbel=True, earlier=1.0))
-    plain = compute_loss(output, batch, LossConfig(earlier=1.0))
+    every = compute_test_loss(output, batch, gumbel=True, intermediate_weight=1.0)
+    plain = compute_test_loss(output, batch, intermediate_weight=1.0)
     assert every.roles.item() != pytest.approx(plain.roles.item(), abs=1e-3)

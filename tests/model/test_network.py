@@ -4,9 +4,14 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.config import LossConfig
-from capsrl.model.loss import compute_loss
-from tests.helpers.tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, write_encoder
+from tests.helpers.tiny_networks import (
+    SENTENCES,
+    UNSEEN,
+    compute_test_loss,
+    make_config,
+    make_labeler,
+    write_encoder,
+)
 
 VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
 
@@ -37,8 +42,8 @@ CHOICES = [
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
-def test_beliefs_are_the_same_alone_and_in_a_batch(choices):
-    """Every iteration's probabilities, not the labels alone."""
+def test_alone_equals_batch(choices):
+    """The probabilities of every iteration, not only the labels."""
     network = network_of(**choices)
     sentences = [*SENTENCES, UNSEEN]
     with torch.no_grad():
@@ -54,32 +59,32 @@ def test_beliefs_are_the_same_alone_and_in_a_batch(choices):
                 rtol=0,
             )
             ours, theirs = together.propositions, alone.propositions
-            for step, expected in zip(ours.beliefs.logits, theirs.beliefs.logits, strict=True):
+            for step, expected in zip(ours.routing.logits, theirs.routing.logits, strict=True):
                 found = step[row : row + n, :n_words].softmax(-1)
                 assert_close(found, expected.softmax(-1), atol=1e-5, rtol=0)
-            for step, expected in zip(ours.beliefs.roles, theirs.beliefs.roles, strict=True):
+            for step, expected in zip(ours.routing.capsules, theirs.routing.capsules, strict=True):
                 assert_close(step[row : row + n], expected, atol=1e-5, rtol=1e-5)
             row += n
-    assert row == len(together.propositions.sense_logits)
+    assert row == len(together.propositions.senses)
 
 
-def test_the_sentence_is_encoded_once_for_all_its_predicates(bert):
+def test_a_sentence_is_encoded_once(bert):
     network = network_of(embeddings={"transformer": bert})
     batch = collate(network, SENTENCES)
     assert batch.inputs["transformer"]["words"].shape[0] == len(SENTENCES)
-    assert batch.n_blind == len(SENTENCES)
+    assert batch.n_unmarked == len(SENTENCES)
     assert batch.predicates.rows.tolist() == [0, 1, 2, 2, 4, 4, 5]
 
 
-def test_marked_copies_follow_the_blind_sentences(bert):
+def test_marked_copies_follow_the_sentences(bert):
     network = network_of(embeddings={"transformer": bert, "mark_predicate": True})
     batch = collate(network, SENTENCES)
     n = len(SENTENCES)
-    assert batch.n_blind == n
+    assert batch.n_unmarked == n
     assert batch.mask.sum(1).tolist() == [3, 2, 9, 4, 16, 1, 3, 2, 9, 9, 16, 16, 1]
     assert batch.predicates.rows.tolist() == list(range(n, n + 7))
     inputs = batch.inputs["transformer"]
-    # The pieces of types 1 are those of the predicate, once for each window it is in.
+    # Only the subwords of the predicate have type 1.
     types = inputs["types"].flatten()
     for row, position in zip(batch.predicates.rows, batch.predicates.positions, strict=True):
         assert types[inputs["words"][row, position]] == 1
@@ -87,50 +92,50 @@ def test_marked_copies_follow_the_blind_sentences(bert):
         assert bool((types[inputs["words"][row][others & batch.mask[row]]] == 0).all())
     for row in range(n):
         assert bool((types[inputs["words"][row][batch.mask[row]]] == 0).all())
-    only = collate(network, SENTENCES, blind=False)
-    assert only.n_blind == 0 and only.predicates.rows.tolist() == list(range(7))
+    only = collate(network, SENTENCES, unmarked=False)
+    assert only.n_unmarked == 0 and only.predicates.rows.tolist() == list(range(7))
 
 
-def test_the_mark_changes_the_roles_and_not_the_search_for_predicates(bert):
+def test_marks_change_roles_but_not_predicates(bert):
     marked = network_of(embeddings={"transformer": bert, "mark_predicate": True})
     blind = network_of(embeddings={"transformer": bert})
     blind.load_state_dict(marked.state_dict())
     with torch.no_grad():
         ours, theirs = (n(collate(n, SENTENCES)) for n in (marked, blind))
     assert_close(ours.predicate_logits, theirs.predicate_logits, atol=1e-4, rtol=1e-5)
-    difference = ours.propositions.beliefs.final - theirs.propositions.beliefs.final
+    difference = ours.propositions.routing.final - theirs.propositions.routing.final
     assert difference.abs().max() > 0.01
 
 
-def test_more_iterations_at_prediction_time():
+def test_more_iterations_in_prediction():
     network = network_of(iterations=2)
     batch = collate(network, SENTENCES)
     with torch.no_grad():
-        assert len(network(batch).propositions.beliefs.logits) == 3
-        assert len(network(batch, 6).propositions.beliefs.logits) == 7
+        assert len(network(batch).propositions.routing.logits) == 3
+        assert len(network(batch, 6).propositions.routing.logits) == 7
 
 
-def test_a_predicate_looked_up_depends_on_its_lemma():
+def test_lookup_depends_on_the_lemma():
     network = network_of(predicate="lookup")
     other = dataclasses.replace(SENTENCES[1], lemmas=("dog", "want"))
     with torch.no_grad():
         one, two = (
-            network(collate(network, [s])).propositions.beliefs.final for s in (SENTENCES[1], other)
+            network(collate(network, [s])).propositions.routing.final for s in (SENTENCES[1], other)
         )
     assert (one - two).abs().max() > 0.01
 
 
-def test_a_lemma_never_seen_is_looked_up_as_zeros():
+def test_lookup_of_an_unseen_lemma_is_zeros():
     network = network_of(predicate="lookup")
     batch = collate(network, [UNSEEN])
     assert_close(network.lookup(batch.predicates.lemmas), torch.zeros(1, 100))
 
 
 @pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "parts": 3}], ids=str)
-def test_every_parameter_learns(choices):
+def test_every_parameter_has_a_gradient(choices):
     network = network_of(**choices).train()
     batch = collate(network, SENTENCES)
-    compute_loss(network(batch), batch, LossConfig(uniqueness=0.1)).total.backward()
+    compute_test_loss(network(batch), batch, uniqueness_weight=0.1).total.backward()
     still = [
         name
         for name, parameter in network.named_parameters()
@@ -141,8 +146,8 @@ def test_every_parameter_learns(choices):
 
 
 @pytest.mark.parametrize("choices", CHOICES, ids=str)
-def test_training_and_prediction_believe_the_same(choices):
-    """They take the products in another order; without dropout nothing else differs."""
+def test_training_equals_prediction(choices):
+    """The order of the products differs; without dropout nothing else does."""
     network = network_of(**choices, dropout=0.0)
     for module in network.modules():
         if hasattr(module, "dropout"):
@@ -150,26 +155,26 @@ def test_training_and_prediction_believe_the_same(choices):
     network.vector_dropout = network.capsule_dropout = 0.0
     batch = collate(network, SENTENCES)
     with torch.no_grad():
-        predicted = network.eval()(batch).propositions.beliefs
-        trained = network.train()(batch).propositions.beliefs
+        predicted = network.eval()(batch).propositions.routing
+        trained = network.train()(batch).propositions.routing
     for ours, theirs in zip(predicted.logits, trained.logits, strict=True):
         assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     assert predicted.final.abs().max() > 0.01
 
 
-def test_parts_change_nothing_but_memory():
+def test_chunks_change_nothing():
     gradients = []
     for parts in (1, 3):
         network = network_of(form="factored", parts=parts)
         batch = collate(network, SENTENCES)
-        loss = compute_loss(network(batch), batch, LossConfig()).total
+        loss = compute_test_loss(network(batch), batch).total
         loss.backward()
         gradients.append([loss.detach(), *(p.grad for p in network.parameters())])
     for one, three in zip(*gradients, strict=True):
         assert_close(one, three, atol=1e-5, rtol=1e-4)
 
 
-def test_depths_of_a_tuned_transformer(bert):
+def test_parameter_layers(bert):
     network = network_of(embeddings={"transformer": bert, "fine_tune": True})
     depths = network.parameter_layers()
     prefix = "vectors.sources.transformer.encoder."

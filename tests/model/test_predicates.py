@@ -10,13 +10,13 @@ from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 
 def make(width=6):
     torch.manual_seed(1)
-    # Five senses; pattern 2 of 2 is none; the last was never seen in training.
+    # Five senses; pattern 2 means none; the last sense has no training examples.
     return SenseScorer(
         4, width=width, counts=[9, 5, 2, 1, 0], patterns=[0, 1, 2, 0, 1], n_patterns=2
     )
 
 
-def test_scores_are_those_of_sense_and_pattern_and_prior():
+def test_scores_by_hand():
     scorer = make()
     states = torch.randn(2, 4)
     candidates, n_candidates = torch.tensor([[0, 2, 4], [3, 0, 0]]), torch.tensor([3, 1])
@@ -37,7 +37,7 @@ def test_scores_are_those_of_sense_and_pattern_and_prior():
             assert patterns[p, k].item() == pytest.approx(expected.item(), abs=1e-5)
 
 
-def test_beyond_the_candidates_nothing_is_chosen():
+def test_padding_is_never_chosen():
     senses, _ = make()(
         torch.randn(2, 4), torch.tensor([[3, 0, 0], [1, 2, 0]]), torch.tensor([1, 2])
     )
@@ -46,14 +46,14 @@ def test_beyond_the_candidates_nothing_is_chosen():
     assert probs[1, 2] == 0.0
 
 
-def test_a_lemma_without_candidates_has_finite_gradients():
+def test_gradients_without_candidates():
     scorer = make()
     senses, patterns = scorer(torch.randn(1, 4), torch.zeros(1, 1).long(), torch.zeros(1).long())
     (senses.log_softmax(-1).sum() + patterns.sum()).backward()
     assert all(p.grad is None or bool(p.grad.isfinite().all()) for p in scorer.parameters())
 
 
-def test_the_first_guess_is_the_frequent_sense():
+def test_prior_is_the_frequency():
     scorer = make()
     torch.nn.init.zeros_(scorer.of_state.weight)
     torch.nn.init.zeros_(scorer.of_state.bias)
@@ -62,12 +62,12 @@ def test_the_first_guess_is_the_frequent_sense():
     assert_close(senses, expected)
 
 
-def test_a_sense_never_seen_starts_as_its_pattern():
+def test_an_unseen_sense_is_its_pattern():
     assert_close(make().senses.weight[4], torch.zeros(6))
     assert bool((make().senses.weight[:4] != 0).all())
 
 
-def test_finder_and_tagger_score_every_word():
+def test_finder_and_tagger():
     states = torch.randn(2, 3, 4)
     finder, tagger = PredicateFinder(4), Tagger(4, n_tags=7)
     assert_close(finder(states), (states @ finder.score.weight[0]) + finder.score.bias)

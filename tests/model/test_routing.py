@@ -5,14 +5,14 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.testing import assert_close
 
-from capsrl.model.capsules import CapsuleForms
-from capsrl.model.routing import Routing, relate, squash
+from capsrl.model.capsules import WordCapsuleLayer
+from capsrl.model.routing import Routing, route_predicates, squash
 from tests.helpers import literal
 
 P, T, R, D, M, H = 3, 5, 4, 6, 7, 8
 LENGTHS = (5, 2, 1)
 FORMS = pytest.mark.parametrize("form", ["dense", "factored"])
-KINDS = pytest.mark.parametrize(
+VARIANTS = pytest.mark.parametrize(
     ("variant", "global_from"),
     [
         ("capsule", "intermediate"),
@@ -23,16 +23,18 @@ KINDS = pytest.mark.parametrize(
 
 
 def make(form, variant, global_from="intermediate", *, size=D, n=P, std=0.5):
-    """Random parameters and input; nothing is left at an identity that would hide a mistake."""
+    """Random parameters and inputs; an identity matrix could hide a mistake."""
     torch.manual_seed(7)
-    forms = CapsuleForms(word_width=H, predicate_width=H, n_roles=R, size=size, rank=M, form=form)
+    layer = WordCapsuleLayer(
+        word_width=H, predicate_width=H, n_roles=R, size=size, rank=M, form=form
+    )
     routing = Routing(variant=variant, n_roles=R, size=size, global_from=global_from)
-    for parameter in [*forms.parameters(), *routing.parameters()]:
+    for parameter in [*layer.parameters(), *routing.parameters()]:
         torch.nn.init.normal_(parameter, std=std)
     words = torch.randn(n, T, H, dtype=torch.float64, requires_grad=True)
     predicates = torch.randn(n, H, dtype=torch.float64, requires_grad=True)
     mask = torch.arange(T) < torch.tensor([LENGTHS[i % len(LENGTHS)] for i in range(n)])[:, None]
-    return forms.double(), routing.double(), words, predicates, mask
+    return layer.double(), routing.double(), words, predicates, mask
 
 
 def route_in_loops(u, routing, n_iterations):
@@ -68,7 +70,7 @@ def route_in_loops(u, routing, n_iterations):
 
 
 def node_in_loops(s, v, routing):
-    """Eq. 11, or as the authors' code has it; zeros without a node."""
+    """Eq. 11, or its form in the authors' code; zeros without a node."""
     size = len(s[0])
     if not routing.has_node:
         return [0.0] * size
@@ -81,43 +83,43 @@ def node_in_loops(s, v, routing):
 
 
 @FORMS
-@KINDS
+@VARIANTS
 @pytest.mark.parametrize("n_iterations", [1, 2, 4])
-def test_equals_algorithm_1_in_plain_loops(form, variant, global_from, n_iterations):
-    forms, routing, words, predicates, mask = make(form, variant, global_from)
-    beliefs = routing(forms(words, predicates), mask, n_iterations=n_iterations)
-    u = literal.word_capsules(forms, words, predicates)
+def test_equals_algorithm_1_in_loops(form, variant, global_from, n_iterations):
+    layer, routing, words, predicates, mask = make(form, variant, global_from)
+    result = routing(layer(words, predicates), mask, n_iterations=n_iterations)
+    u = literal.word_capsules(layer, words, predicates)
     for p, length in enumerate(LENGTHS):
         history, v, g = route_in_loops(u[p, :length].tolist(), routing, n_iterations)
-        assert len(beliefs.logits) == n_iterations + 1
-        for step, expected in zip(beliefs.logits, history, strict=True):
+        assert len(result.logits) == n_iterations + 1
+        for step, expected in zip(result.logits, history, strict=True):
             assert_close(step[p, :length], torch.tensor(expected).double(), atol=1e-6, rtol=1e-6)
-        assert_close(beliefs.roles[-1][p], torch.tensor(v).double(), atol=1e-6, rtol=1e-6)
+        assert_close(result.capsules[-1][p], torch.tensor(v).double(), atol=1e-6, rtol=1e-6)
         if routing.has_node:
-            assert_close(beliefs.nodes[-1][p], torch.tensor(g).double(), atol=1e-6, rtol=1e-6)
+            assert_close(result.nodes[-1][p], torch.tensor(g).double(), atol=1e-6, rtol=1e-6)
 
 
 @FORMS
-@KINDS
+@VARIANTS
 @pytest.mark.parametrize(("dtype", "std"), [(torch.float64, 0.5), (torch.float32, 0.2)])
-def test_values_and_gradients_equal_the_literal_form(form, variant, global_from, dtype, std):
-    forms, routing, words, predicates, mask = make(form, variant, global_from, std=std)
-    forms, routing = forms.to(dtype), routing.to(dtype)
+def test_equals_the_literal_form(form, variant, global_from, dtype, std):
+    layer, routing, words, predicates, mask = make(form, variant, global_from, std=std)
+    layer, routing = layer.to(dtype), routing.to(dtype)
     words = words.detach().to(dtype).requires_grad_()
     predicates = predicates.detach().to(dtype).requires_grad_()
-    leaves = [words, predicates, *forms.parameters(), *routing.parameters()]
-    beliefs = routing(forms(words, predicates), mask, n_iterations=3)
-    u = literal.word_capsules(forms, words, predicates)
+    leaves = [words, predicates, *layer.parameters(), *routing.parameters()]
+    result = routing(layer(words, predicates), mask, n_iterations=3)
+    u = literal.word_capsules(layer, words, predicates)
     logits, roles, nodes = literal.route(u, mask, routing, n_iterations=3)
     present = mask.unsqueeze(-1)
     for ours, theirs in zip(
-        [*(step * present for step in beliefs.logits), *beliefs.roles, *beliefs.nodes],
+        [*(step * present for step in result.logits), *result.capsules, *result.nodes],
         [*(step * present for step in logits), *roles, *nodes],
         strict=True,
     ):
         assert_close(ours, theirs, atol=1e-5, rtol=1e-5)
     target = torch.randn(P, T, R, dtype=dtype) * present
-    ours = torch.autograd.grad((beliefs.final * target).sum(), leaves)
+    ours = torch.autograd.grad((result.final * target).sum(), leaves)
     theirs = torch.autograd.grad((logits[-1] * target).sum(), leaves)
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.abs().max() > 0
@@ -125,58 +127,58 @@ def test_values_and_gradients_equal_the_literal_form(form, variant, global_from,
 
 
 @FORMS
-@KINDS
-def test_gradients_are_those_of_finite_differences(form, variant, global_from):
-    forms, routing, words, predicates, mask = make(form, variant, global_from)
+@VARIANTS
+def test_gradients_equal_finite_differences(form, variant, global_from):
+    layer, routing, words, predicates, mask = make(form, variant, global_from)
 
     def final(words, predicates, weight, agreement):
         return torch.func.functional_call(
-            Walk(forms, routing),
-            {"forms.weight": weight, "routing.agreement": agreement},
+            CapsuleNetwork(layer, routing),
+            {"layer.weight": weight, "routing.agreement": agreement},
             (words, predicates, mask),
         )
 
-    inputs = (words, predicates, forms.weight, routing.agreement)
+    inputs = (words, predicates, layer.weight, routing.agreement)
     assert torch.autograd.gradcheck(final, inputs, fast_mode=True)
 
 
-class Walk(torch.nn.Module):
+class CapsuleNetwork(torch.nn.Module):
     """Word capsules and routing as one module."""
 
-    def __init__(self, forms, routing):
+    def __init__(self, layer, routing):
         super().__init__()
-        self.forms, self.routing = forms, routing
+        self.layer, self.routing = layer, routing
 
     def forward(self, words, predicates, mask):
-        logits = self.routing(self.forms(words, predicates), mask, n_iterations=2).final
+        logits = self.routing(self.layer(words, predicates), mask, n_iterations=2).final
         return logits * mask.unsqueeze(-1)
 
 
 @FORMS
-def test_without_role_capsules_the_belief_is_the_mean_of_the_word_capsule(form):
-    forms, routing, words, predicates, mask = make(form, "word")
-    beliefs = routing(forms(words, predicates), mask, n_iterations=5)
-    expected = literal.word_capsules(forms, words, predicates).mean(-1)
-    assert_close(beliefs.final, expected, atol=1e-10, rtol=0)
-    assert len(beliefs.logits) == 1 and not beliefs.roles and not beliefs.nodes
+def test_word_variant_is_a_mean(form):
+    layer, routing, words, predicates, mask = make(form, "word")
+    result = routing(layer(words, predicates), mask, n_iterations=5)
+    expected = literal.word_capsules(layer, words, predicates).mean(-1)
+    assert_close(result.final, expected, atol=1e-10, rtol=0)
+    assert len(result.logits) == 1 and not result.capsules and not result.nodes
     assert not list(routing.parameters())
 
 
 @FORMS
-def test_the_baseline_is_one_bilinear_score_per_role(form):
+def test_baseline_is_bilinear(form):
     """Eq. 4: x_i W_j p."""
-    forms, routing, words, predicates, mask = make(form, "baseline", size=1)
-    expected = literal.word_capsules(forms, words, predicates)[..., 0]
-    beliefs = routing(forms(words, predicates), mask, n_iterations=2)
-    assert_close(beliefs.final, expected, atol=1e-10, rtol=0)
+    layer, routing, words, predicates, mask = make(form, "baseline", size=1)
+    expected = literal.word_capsules(layer, words, predicates)[..., 0]
+    result = routing(layer(words, predicates), mask, n_iterations=2)
+    assert_close(result.final, expected, atol=1e-10, rtol=0)
 
 
 @FORMS
-def test_a_global_node_that_says_nothing_is_no_global_node(form):
-    forms, full, words, predicates, mask = make(form, "capsule+global")
+def test_a_zero_node_is_no_node(form):
+    layer, full, words, predicates, mask = make(form, "capsule+global")
     plain = Routing(variant="capsule", n_roles=R, size=D, global_from="intermediate").double()
     plain.load_state_dict({"agreement": full.agreement})
-    capsules = forms(words, predicates)
+    capsules = layer(words, predicates)
     with_node = full(capsules, mask, n_iterations=3).final
     without = plain(capsules, mask, n_iterations=3).final
     assert (with_node - without).abs().max() > 1e-3
@@ -184,12 +186,12 @@ def test_a_global_node_that_says_nothing_is_no_global_node(form):
     assert_close(full(capsules, mask, n_iterations=3).final, without, atol=1e-12, rtol=0)
 
 
-def test_more_iterations_go_on_from_fewer():
-    forms, routing, words, predicates, mask = make("factored", "capsule+global")
-    capsules = forms(words, predicates)
+def test_more_iterations_continue_fewer():
+    layer, routing, words, predicates, mask = make("factored", "capsule+global")
+    capsules = layer(words, predicates)
     few = routing(capsules, mask, n_iterations=2)
     more = routing(capsules, mask, n_iterations=6)
-    assert [len(more.logits), len(more.roles), len(more.nodes)] == [7, 6, 6]
+    assert [len(more.logits), len(more.capsules), len(more.nodes)] == [7, 6, 6]
     for ours, theirs in zip(few.logits, more.logits[:3], strict=True):
         assert_close(ours, theirs, atol=0, rtol=0)
     assert (more.final - few.final).abs().max() > 1e-3
@@ -197,16 +199,16 @@ def test_more_iterations_go_on_from_fewer():
 
 @FORMS
 @pytest.mark.parametrize("variant", ["capsule+global", "capsule", "word", "baseline"])
-def test_padding_proposes_nothing(form, variant):
+def test_padding_has_no_effect(form, variant):
     size = 1 if variant == "baseline" else D
-    forms, routing, words, predicates, mask = make(form, variant, size=size)
-    together = routing(forms(words, predicates), mask, n_iterations=3).final
+    layer, routing, words, predicates, mask = make(form, variant, size=size)
+    together = routing(layer(words, predicates), mask, n_iterations=3).final
     with torch.no_grad():
         words[~mask] = 1e3
-    disturbed = routing(forms(words, predicates), mask, n_iterations=3).final
+    disturbed = routing(layer(words, predicates), mask, n_iterations=3).final
     for p, length in enumerate(LENGTHS):
         alone = routing(
-            forms(words[p : p + 1, :length], predicates[p : p + 1]),
+            layer(words[p : p + 1, :length], predicates[p : p + 1]),
             mask[p : p + 1, :length],
             n_iterations=3,
         ).final
@@ -214,61 +216,67 @@ def test_padding_proposes_nothing(form, variant):
         assert_close(disturbed[p, :length], alone[0], atol=1e-10, rtol=0)
 
 
-def test_squash_keeps_direction_and_shortens():
+def test_squash():
     assert_close(squash(torch.tensor([3.0, 4.0])), torch.tensor([0.6, 0.8]) * 25 / 26)
     lengths = squash(torch.randn(50, 4) * torch.logspace(-3, 3, 50)[:, None]).norm(dim=-1)
     assert bool((lengths > 0).all()) and bool((lengths <= 1).all())
 
 
-def test_squash_has_a_gradient_at_length_0():
+def test_squash_has_a_gradient_at_zero():
     vector = torch.zeros(3, requires_grad=True)
     squash(vector).sum().backward()
     assert_close(vector.grad, torch.zeros(3))
 
 
-@KINDS
-@pytest.mark.parametrize(("n", "n_parts"), [(9, 3), (7, 3), (4, 4), (2, 3)])
-def test_in_parts_values_and_gradients_are_those_of_the_whole(variant, global_from, n, n_parts):
-    forms, routing, words, predicates, mask = make("factored", variant, global_from, n=n)
-    leaves = [words, predicates, *forms.parameters(), *routing.parameters()]
-    whole = routing(forms(words, predicates), mask, n_iterations=2)
-    parts = relate(forms, routing, words, predicates, mask, n_iterations=2, parts=n_parts)
-    ours = [*parts.logits, *parts.roles, *parts.nodes]
-    theirs = [*whole.logits, *whole.roles, *whole.nodes]
+@VARIANTS
+@pytest.mark.parametrize(("n", "n_chunks"), [(9, 3), (7, 3), (4, 4), (2, 3)])
+def test_chunks_equal_the_whole(variant, global_from, n, n_chunks):
+    layer, routing, words, predicates, mask = make("factored", variant, global_from, n=n)
+    leaves = [words, predicates, *layer.parameters(), *routing.parameters()]
+    whole = routing(layer(words, predicates), mask, n_iterations=2)
+    chunked = route_predicates(
+        layer, routing, words, predicates, mask, n_iterations=2, chunks=n_chunks
+    )
+    ours = [*chunked.logits, *chunked.capsules, *chunked.nodes]
+    theirs = [*whole.logits, *whole.capsules, *whole.nodes]
     for mine, other in zip(ours, theirs, strict=True):
         assert_close(mine, other, atol=1e-12, rtol=0)
     target = torch.randn(n, T, R)
-    ours = torch.autograd.grad((parts.final * target).sum(), leaves)
+    ours = torch.autograd.grad((chunked.final * target).sum(), leaves)
     theirs = torch.autograd.grad((whole.final * target).sum(), leaves)
     for mine, other in zip(ours, theirs, strict=True):
         assert_close(mine, other, atol=1e-10, rtol=0)
 
 
 def saved_bytes(function):
-    """Bytes of the tensors that a forward pass keeps for its gradients, each storage once."""
-    kept = {}
+    """Bytes of the tensors that a forward pass saves for its gradients, each storage once."""
+    saved = {}
 
-    def keep(tensor):
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
+    def save(tensor):
+        saved[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor
 
-    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+    with torch.autograd.graph.saved_tensors_hooks(save, lambda tensor: tensor):
         output = function()
     assert output.requires_grad
-    return sum(kept.values())
+    return sum(saved.values())
 
 
-def test_in_parts_less_is_kept_for_the_gradients():
-    forms, routing, words, predicates, mask = make("factored", "capsule+global", n=48)
-    whole = saved_bytes(lambda: routing(forms(words, predicates), mask, n_iterations=2).final)
+def test_chunks_save_memory():
+    layer, routing, words, predicates, mask = make("factored", "capsule+global", n=48)
+    whole = saved_bytes(lambda: routing(layer(words, predicates), mask, n_iterations=2).final)
     parts = saved_bytes(
-        lambda: relate(forms, routing, words, predicates, mask, n_iterations=2, parts=3).final
+        lambda: (
+            route_predicates(
+                layer, routing, words, predicates, mask, n_iterations=2, chunks=3
+            ).final
+        )
     )
     assert parts < whole / 2
 
 
 class Largest(TorchFunctionMode):
-    """Notes the size of the largest tensor that any operation gives."""
+    """Records the size of the largest tensor that any operation returns."""
 
     size = 0
 
@@ -280,10 +288,10 @@ class Largest(TorchFunctionMode):
 
 
 @FORMS
-def test_the_word_capsules_are_never_built(form):
-    """No tensor of P x T x R x D numbers: here that is larger than words, forms and beliefs."""
+def test_word_capsules_are_never_built(form):
+    """No tensor of P x T x R x D numbers: here larger than words, forms and logits."""
     n_words, n_roles, size = 40, 9, 8
-    forms = CapsuleForms(
+    layer = WordCapsuleLayer(
         word_width=H, predicate_width=H, n_roles=n_roles, size=size, rank=M, form=form
     )
     routing = Routing(
@@ -291,8 +299,8 @@ def test_the_word_capsules_are_never_built(form):
     )
     words, predicates = torch.randn(P, n_words, H), torch.randn(P, H)
     with Largest() as implicit:
-        routing(forms(words, predicates), torch.ones(P, n_words).bool(), n_iterations=2)
+        routing(layer(words, predicates), torch.ones(P, n_words).bool(), n_iterations=2)
     with Largest() as explicit:
-        literal.word_capsules(forms, words, predicates)
+        literal.word_capsules(layer, words, predicates)
     assert explicit.size >= P * n_words * n_roles * size
     assert implicit.size < P * n_words * n_roles * size / 2

@@ -20,7 +20,7 @@ def make():
 
 
 @pytest.mark.parametrize("precision", ["full", "half", "compact"])
-def test_come_back_as_they_were_to_within_their_precision(tmp_path, precision):
+def test_round_trip(tmp_path, precision):
     before = make()
     save_weights(before, tmp_path, precision=precision)
     after = load_weights(tmp_path)
@@ -37,7 +37,7 @@ def test_come_back_as_they_were_to_within_their_precision(tmp_path, precision):
             assert bool((error <= bound).all())
 
 
-def test_are_split_into_shards(tmp_path, monkeypatch):
+def test_shards(tmp_path, monkeypatch):
     monkeypatch.setattr(weights_module, "SHARD_BYTES", 150)
     before = make()
     save_weights(before, tmp_path, precision="full")
@@ -59,24 +59,24 @@ def shards(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [0, 1, -1])
-def test_a_missing_shard_is_named(shards, number):
+def test_missing_shard(shards, number):
     shards[number].unlink()
     with pytest.raises(ModelError, match=rf"expected {shards[number].name}, got no such file"):
         load_weights(shards[0].parent)
 
 
-def test_no_shard_at_all(tmp_path):
+def test_no_shards(tmp_path):
     with pytest.raises(ModelError, match=r"expected weights-\*.safetensors, got no such file"):
         load_weights(tmp_path)
 
 
-def test_a_damaged_shard_is_named(shards):
+def test_damaged_shard(shards):
     shards[1].write_bytes(shards[1].read_bytes()[:40])
     with pytest.raises(ModelError, match=rf"{shards[1].name}: expected a safetensors file, got "):
         load_weights(shards[0].parent)
 
 
-def test_shards_of_two_models_are_refused(shards):
+def test_shards_of_two_models(shards):
     name = "weights-00001-of-00001.safetensors"
     (shards[0].parent / name).write_bytes(shards[0].read_bytes())
     message = rf"expected {len(shards)} files of weights, got {name} beside them"

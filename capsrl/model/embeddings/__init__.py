@@ -1,90 +1,73 @@
-"""Sources of word vectors, any of them together: B T -> B T E.
+"""Word vectors from one or several sources, concatenated.
 
-A source is a module with one contract:
-
-    width                what each of its vectors measures
-    index(sentence)      what it needs of one sentence; made once, kept by the caller
-    collate(items)       such items of a batch, padded together: name -> tensor
-    forward(tensors)     B T E; a word's vector does not depend on its batch mates
-    save_files(folder)   where there is more than weights to keep: write it into a model folder
+`source.py` defines what a source is; every other module with a class of vectors implements it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from capsrl.model.embeddings.elmo import Elmo
-from capsrl.model.embeddings.transformer import Transformer
+from capsrl.model.embeddings.source import Inputs, Marked, WordSource
 from capsrl.sentence import Sentence
 
 
-@runtime_checkable
-class HasFiles(Protocol):
-    """A source that a model folder must hold more of than its weights."""
-
-    def save_files(self, folder: Path) -> None:
-        """Write that into `folder`, which is not there yet."""
-
-
 class WordVectors(nn.Module):
-    """The vectors of several sources side by side."""
+    """The vectors of several sources side by side; `index` and `collate` answer by source name."""
 
-    def __init__(self, sources: Mapping[str, nn.Module]) -> None:
+    def __init__(self, sources: Mapping[str, WordSource[Any]]) -> None:
         super().__init__()
         self.sources = nn.ModuleDict(sources)
-        self.width = sum(int(source.width) for source in self._sources().values())
+        self.width = sum(source.width for source in sources.values())
 
     def index(self, sentence: Sentence) -> dict[str, Any]:
-        """What each source needs of a sentence."""
-        return {name: source.index(sentence) for name, source in self._sources().items()}
+        """What each source needs from a sentence."""
+        return {name: source.index(sentence) for name, source in self._sources()}
 
-    def length(self, item: Mapping[str, Any], n_words: int) -> int:
-        """What a sentence costs in a batch: its words, or its pieces if a transformer reads it."""
-        pieces = item.get("transformer")
-        return n_words if pieces is None else max(n_words, len(pieces.ids))
+    def length(self, items: Mapping[str, Any]) -> int:
+        """The most positions that any source needs for a sentence in a padded batch."""
+        return max((source.length(items[name]) for name, source in self._sources()), default=0)
 
     def collate(
-        self, items: Sequence[Mapping[str, Any]], marked: Sequence[int | None] | None = None
-    ) -> dict[str, dict[str, Tensor]]:
+        self, items: Sequence[Mapping[str, Any]], *, marked: Marked = None
+    ) -> dict[str, Inputs]:
         """The tensors of each source for a batch.
 
-        marked  the word of each sentence that a transformer is to mark as the predicate
+        marked  for each sentence the position of the predicate to mark, or None
         """
-        inputs: dict[str, dict[str, Tensor]] = {}
-        for name, source in self._sources().items():
-            parts = [item[name] for item in items]
-            if isinstance(source, Transformer):
-                inputs[name] = source.collate(parts, marked)
-            else:
-                inputs[name] = source.collate(parts)
-        return inputs
+        return {
+            name: source.collate([item[name] for item in items], marked=marked)
+            for name, source in self._sources()
+        }
 
-    def forward(self, inputs: dict[str, dict[str, Tensor]]) -> Tensor:
+    def forward(self, inputs: Mapping[str, Inputs]) -> Tensor:
         """Vectors of the words.
 
         ->  B T E
         """
-        vectors = [source(inputs[name]) for name, source in self._sources().items()]
+        vectors = [source(inputs[name]) for name, source in self._sources()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
 
-    def keep(self, sentences: Iterable[Sentence], *, marked: bool = False) -> None:
-        """Let frozen encoders read these sentences once and for all.
-
-        marked  a transformer will be shown the predicates, and say something else of each
-        """
-        for source in self._sources().values():
-            changes = marked and isinstance(source, Transformer)
-            if isinstance(source, Transformer | Elmo) and not source.fine_tune and not changes:
-                source.keep(sentences)
+    def cache_states(self, sentences: Sequence[Sentence]) -> None:
+        """Run frozen encoders over these sentences once, instead of in every epoch."""
+        for _, source in self._sources():
+            source.cache_states(sentences)
 
     def save_files(self, folder: Path) -> None:
-        """Write what the sources need besides their weights, each in a folder of its name."""
-        for name, source in self._sources().items():
-            if isinstance(source, HasFiles):
-                source.save_files(folder / name)
+        """Write what the sources need besides their weights, each to a subfolder of its name."""
+        for name, source in self._sources():
+            source.save_files(folder / name)
 
-    def _sources(self) -> dict[str, Any]:
-        return dict(self.sources.items())
+    def parameter_layers(self) -> dict[str, int]:
+        """Depth of every pretrained parameter that is trained, by its name in this module."""
+        return {
+            f"sources.{name}.{parameter}": layer
+            for name, source in self._sources()
+            for parameter, layer in source.parameter_layers().items()
+        }
+
+    def _sources(self) -> Iterable[tuple[str, WordSource[Any]]]:
+        # ModuleDict forgets the type of its values.
+        return cast(Iterable[tuple[str, WordSource[Any]]], self.sources.items())

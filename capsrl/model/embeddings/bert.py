@@ -1,8 +1,8 @@
-"""Pieces in, their hidden states out: BERT (Devlin et al., 2019) in plain torch.
+"""BERT (Devlin et al., 2019) in plain torch.
 
-Most small encoders people fine-tune are BERT-shaped. This module runs them without importing
-transformers, which costs seconds at start-up, and holds only what labelling needs. Weights of a
-Hugging Face `BertModel` fit after `rename_weights`.
+Most small encoders have this architecture. This module runs them without importing transformers,
+which takes seconds at start-up. The weights of a Hugging Face `BertModel` load after
+`rename_weights`.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
-# All but cuDNN's, which takes a tenth of a second to plan for every new shape of batch.
+# All but cuDNN, which takes a tenth of a second to plan for every new batch shape.
 _ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
@@ -27,7 +27,7 @@ class Bert(nn.Module):
         width = config["hidden_size"]
         eps = config.get("layer_norm_eps", 1e-12)
         self.dropout = config.get("hidden_dropout_prob", 0.1)
-        self.pieces = nn.Embedding(config["vocab_size"], width)
+        self.pieces = nn.Embedding(config["vocab_size"], width)  # of subwords, named as in files
         self.positions = nn.Embedding(config["max_position_embeddings"], width)
         self.types = nn.Embedding(config.get("type_vocab_size", 2), width)
         self.norm = nn.LayerNorm(width, eps=eps)
@@ -43,26 +43,26 @@ class Bert(nn.Module):
             for _ in range(config["num_hidden_layers"])
         )
 
-    def forward(self, pieces: Tensor, mask: Tensor, types: Tensor) -> list[Tensor]:
+    def forward(self, subwords: Tensor, mask: Tensor, types: Tensor) -> list[Tensor]:
         """Hidden states of every layer, the embedding layer first.
 
-        pieces  W S  ids
-        mask    W S  True at pieces
-        types   W S  token types
-        ->      L+1 of W S H
+        subwords  W S  ids
+        mask      W S  True at subwords
+        types     W S  token types
+        ->        L+1 of W S E
         """
-        positions = self.positions.weight[: pieces.shape[1]]
-        hidden = self.norm(self.pieces(pieces) + positions + self.types(types))
+        positions = self.positions.weight[: subwords.shape[1]]
+        hidden = self.norm(self.pieces(subwords) + positions + self.types(types))
         hidden = functional.dropout(hidden, self.dropout, self.training)
         states = [hidden]
-        with sdpa_kernel(_ATTENTION) if pieces.is_cuda else contextlib.nullcontext():
+        with sdpa_kernel(_ATTENTION) if subwords.is_cuda else contextlib.nullcontext():
             for layer in self.layers:
                 states.append(layer(states[-1], mask[:, None, None]))
         return states
 
 
 class BertLayer(nn.Module):
-    """Self-attention and a feed-forward net, each added to what came in and normalised after."""
+    """Self-attention and a feed-forward network, each with a residual connection and a norm."""
 
     def __init__(
         self,
@@ -86,13 +86,16 @@ class BertLayer(nn.Module):
         self.norm = nn.LayerNorm(width, eps=eps)
 
     def forward(self, hidden: Tensor, mask: Tensor) -> Tensor:
-        """One layer further.
+        """Compute the hidden states of the next layer.
 
-        hidden  W S H
-        mask    W 1 1 S  True at pieces
+        hidden  W S E
+        mask    W 1 1 S  True at subwords
+        ->      W S E
         """
-        heads = self.attention_in(hidden).unflatten(-1, (3, self.n_heads, -1))  # W S 3 heads H'
-        query, key, value = heads.transpose(1, 3).unbind(2)  # W heads S H'
+        heads = self.attention_in(hidden).unflatten(
+            -1, (3, self.n_heads, -1)
+        )  # W S 3 heads E/heads
+        query, key, value = heads.transpose(1, 3).unbind(2)  # W heads S E/heads
         mixed = functional.scaled_dot_product_attention(
             query,
             key,
@@ -126,7 +129,7 @@ _LAYER_NAMES = {
 
 
 def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Weights under the names of Hugging Face's BertModel, under ours; the pooler is left out."""
+    """Map the weights of a Hugging Face BertModel to the names of `Bert`; the pooler is dropped."""
     renamed: dict[str, Tensor] = {}
     weights = {_current(name): weight for name, weight in weights.items()}
     for name, weight in weights.items():
@@ -145,7 +148,7 @@ def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _current(name: str) -> str:
-    """A weight's name in today's BertModel; the first checkpoints called norms gamma and beta."""
+    """The current name of a weight; the first checkpoints called those of norms gamma and beta."""
     name = name.removeprefix("bert.")
     return re.sub(
         r"LayerNorm\.(gamma|beta)$",

@@ -1,7 +1,7 @@
-"""ELMo (Peters et al., 2018): words -> what two language models think of them in their sentence.
+"""ELMo word vectors (Peters et al., 2018), from a frozen bidirectional language model.
 
-Gives the numbers that AllenNLP gives from a fresh state. AllenNLP carries the LSTM's state from
-batch to batch; here every sentence starts from zeros, so its vectors depend on nothing else.
+Equal to the vectors that AllenNLP computes from a fresh state. AllenNLP carries the LSTM state over
+from batch to batch; here every sentence starts from zeros, so its vectors depend on nothing else.
 """
 
 import json
@@ -12,52 +12,51 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn import functional
 
 from capsrl.errors import DataError, ModelError
 from capsrl.model.embeddings.elmo_files import Arrays, cell_name, read_elmo, read_options
 from capsrl.model.embeddings.layer_mix import LayerMix
-from capsrl.model.embeddings.state_cache import KeptStates, collate_kept
+from capsrl.model.embeddings.source import Inputs, Marked, WordSource
+from capsrl.model.embeddings.state_cache import StateCache, collate_cached
 from capsrl.sentence import Sentence
 
-# A word is spelt in the bytes of its UTF-8 form, plus one, and these:
+# Character ids: the bytes of a word in UTF-8, plus one, and these special ones.
 SENTENCE_START, SENTENCE_END, WORD_START, WORD_END, FILLER = 257, 258, 259, 260, 261
-N_CHARACTERS = 262  # 0 is none of them; the weights file has no row for it
+N_CHARACTERS = 262  # id 0 is unused; the weights file has no row for it
 
 
 @dataclass(frozen=True)
 class Spelling:
     """One sentence as ELMo reads it.
 
-    words  in bytes, cut to what the model reads
-    kept   the place of the first word among the states that were kept, see `Elmo.keep`
+    words   UTF-8 bytes, truncated to the length that the model reads
+    cached  row of the first word in the state cache, None if the sentence is not cached
     """
 
     words: tuple[bytes, ...]
-    kept: int | None = None
+    cached: int | None = None
 
 
-class Elmo(nn.Module):
-    """A bidirectional language model over characters, frozen, and a trained mix of its layers.
+class Elmo(WordSource[Spelling]):
+    """A frozen bidirectional language model over characters, and a trained mix of its layers.
 
-    options    what options.json holds; with a state dict enough to build the module again
-    fine_tune  train the language model too
-    width      E, both directions together
+    options  the contents of options.json; with a state dict enough to build the module again
+    width    E, both directions together
 
-    Words are cut to `max_characters_per_token` - 2 bytes (48), as in training the released models.
-    Layer 0 of the mix is the words without context.
+    Words are truncated to `max_characters_per_token` - 2 bytes (48), as they were when the released
+    models were trained. Layer 0 of the mix is the word encoder, without context.
     """
 
-    def __init__(self, *, options: Mapping[str, Any], fine_tune: bool = False) -> None:
+    def __init__(self, *, options: Mapping[str, Any]) -> None:
         super().__init__()
         self.options = dict(options)
-        self.fine_tune = fine_tune
         lstm = options["lstm"]
         self.width = 2 * lstm["projection_dim"]
         self.words = WordEncoder(options["char_cnn"], width=lstm["projection_dim"])
         self.layers = nn.ModuleList(
-            TwoWayLayer(
+            BidirectionalLayer(
                 lstm["projection_dim"],
                 lstm["dim"],
                 cell_clip=lstm.get("cell_clip"),
@@ -66,21 +65,21 @@ class Elmo(nn.Module):
             for _ in range(lstm["n_layers"])
         )
         self.skip = bool(lstm.get("use_skip_connections"))
-        self.requires_grad_(fine_tune)
+        self.requires_grad_(False)
         self.mix = LayerMix(lstm["n_layers"] + 1)
-        self._kept = KeptStates()
+        self._cache = StateCache()
 
     @classmethod
-    def from_folder(cls, folder: str | Path, *, fine_tune: bool = False) -> "Elmo":
-        """Read a released model; raises what `elmo_files.read_elmo` raises."""
+    def from_folder(cls, folder: str | Path) -> "Elmo":
+        """Read a released model; raises the errors of `elmo_files.read_elmo`."""
         options, arrays = read_elmo(folder)
-        module = cls(options=options, fine_tune=fine_tune)
+        module = cls(options=options)
         module.load_state_dict(module.state_dict() | _state_dict(options, arrays))
         return module
 
     @classmethod
     def from_saved(cls, folder: Path) -> "Elmo":
-        """What `save_files` wrote, its weights not set; raises ModelError naming a bad file."""
+        """Read the output of `save_files`, without weights; ModelError names a damaged file."""
         try:
             return cls(options=read_options(folder / "options.json"))
         except DataError as error:
@@ -88,25 +87,25 @@ class Elmo(nn.Module):
 
     def index(self, sentence: Sentence) -> Spelling:
         """The words of a sentence as bytes."""
-        return replace(self._spell(sentence), kept=self._kept.place(sentence.words))
+        return replace(self._spell(sentence), cached=self._cache.find(sentence.words))
 
     def _spell(self, sentence: Sentence) -> Spelling:
         longest = self.words.n_positions - 2
         return Spelling(tuple(word.encode("utf-8", "ignore")[:longest] for word in sentence.words))
 
-    def collate(self, items: Sequence[Spelling]) -> dict[str, Tensor]:
+    def collate(self, items: Sequence[Spelling], *, marked: Marked = None) -> Inputs:
         """Spell every distinct word of the batch once.
 
-        -> spellings  U 50   character ids of the distinct words, the sentence ends first
-        -> rows       B T+2  row of `spellings` of each word, start and end of sentence included
+        -> spellings  U 50   character ids of the distinct words, sentence start and end first
+        -> rows       B T+2  row of `spellings` of each word, with sentence start and end
         -> lengths    B      words of each sentence
-        -> kept       B T    instead of the first two, where the states of all sentences are kept
+        -> cached     B T    instead of the first two, if all sentences are cached
         """
         lengths = [len(item.words) for item in items]
         n_words = torch.tensor(lengths, dtype=torch.long)
-        kept = [item.kept for item in items if item.kept is not None]
-        if items and len(kept) == len(items):
-            return {"kept": collate_kept(kept, lengths), "lengths": n_words}
+        cached = collate_cached([item.cached for item in items], lengths)
+        if cached is not None:
+            return {"cached": cached, "lengths": n_words}
         rows = torch.zeros(len(items), max(lengths, default=0) + 2, dtype=torch.long)
         known: dict[bytes, int] = {}
         for number, item in enumerate(items):
@@ -122,13 +121,8 @@ class Elmo(nn.Module):
             "lengths": n_words,
         }
 
-    def keep(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
-        """Read sentences now and keep the states of their words, instead of again in every epoch.
-
-        For frozen language models; from then on these sentences are not read any more, wherever
-        they come from.
-        """
-        assert not self.fine_tune, "fine-tuned language models say something else in every epoch"
+    def cache_states(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
+        """Run the language model over sentences now and reuse its states from then on."""
         device = self.mix.gamma.device
 
         def encode(items: list[Spelling]) -> Tensor:
@@ -136,42 +130,50 @@ class Elmo(nn.Module):
             return torch.stack(self._layers(inputs), 2)
 
         items = {sentence.words: self._spell(sentence) for sentence in sentences}
-        self._kept.add(items, encode, size=lambda item: len(item.words), at_once=batch_words)
+        self._cache.add(
+            items, encode, length=lambda item: len(item.words), batch_length=batch_words
+        )
 
-    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Mix the layers at the words; padding is zeros.
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Mix the layers; padding is zeros.
 
         -> B T E
         """
         lengths = inputs["lengths"]
-        layers = self._kept.layers(inputs["kept"]) if "kept" in inputs else self._layers(inputs)
+        if "cached" in inputs:
+            layers = self._cache.layers(inputs["cached"])
+        else:
+            layers = self._layers(inputs)
         mixed: Tensor = self.mix(layers)  # B T E
         mask = torch.arange(mixed.shape[1], device=mixed.device) < lengths.unsqueeze(1)  # B T
         return mixed * mask.unsqueeze(-1)
 
-    def _layers(self, inputs: dict[str, Tensor]) -> list[Tensor]:
-        """The states of the words in every layer, B T E each, the words themselves first."""
+    def _layers(self, inputs: Inputs) -> list[Tensor]:
+        """The states of the words in every layer, B T E each; the word encoder comes first."""
         rows, lengths = inputs["rows"], inputs["lengths"]
-        words = F.embedding(rows, self.words(inputs["spellings"]))  # B T+2 E/2
+        words = functional.embedding(rows, self.words(inputs["spellings"]))  # B T+2 E/2
         positions = torch.arange(rows.shape[1], device=rows.device)
         ends = (lengths + 2).unsqueeze(1)
-        # Read backwards, a sentence starts at its own end, so padding stays behind it both ways
-        # and never reaches a word. The same index turns it round again.
-        backwards = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
-        states = self._read(torch.stack([words, _turn(words, backwards)]))
-        layers = [torch.cat([ahead, _turn(back, backwards)], -1) for ahead, back in states]
-        return [layer[:, 1:-1] for layer in layers]  # without start and end of sentence
+        # Each sentence is reversed within its own length, so padding comes last in both directions
+        # and never reaches a word. The same index reverses it again.
+        reverse = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
+        states = self._run_lstms(torch.stack([words, _take(words, reverse)]))
+        layers = [
+            torch.cat([forward_states, _take(backward_states, reverse)], -1)
+            for forward_states, backward_states in states
+        ]
+        return [layer[:, 1:-1] for layer in layers]  # without sentence start and end
 
     def save_files(self, folder: Path) -> None:
-        """Write what a model folder needs besides the weights: options.json."""
+        """Write options.json, which a model folder needs besides the weights."""
         folder.mkdir()
         (folder / "options.json").write_text(json.dumps(self.options, indent=1), encoding="utf-8")
 
-    def _read(self, words: Tensor) -> list[Tensor]:
-        """Run the language models over words in their reading orders.
+    def _run_lstms(self, words: Tensor) -> list[Tensor]:
+        """Run the stacked LSTMs of both directions.
 
-        words  2 B T E/2   ahead and backwards
-        -> one 2 B T E/2 per layer, the words themselves first
+        words  2 B T E/2       in the order of reading: forward, then backward
+        ->     L+1 of 2 B T E/2, the words themselves first
         """
         states = [words]
         for number, layer in enumerate(self.layers):
@@ -181,7 +183,7 @@ class Elmo(nn.Module):
 
 
 class WordEncoder(nn.Module):
-    """Spelling -> word vector: convolutions over characters, highway layers, a projection."""
+    """Convolutions over the characters of a word, highway layers and a projection."""
 
     def __init__(self, options: Mapping[str, Any], *, width: int) -> None:
         super().__init__()
@@ -197,10 +199,10 @@ class WordEncoder(nn.Module):
         self.projection = nn.Linear(n_filters, width)
 
     def forward(self, spellings: Tensor) -> Tensor:
-        """Encode words one by one.
+        """Encode words without context.
 
         spellings  U 50
-        -> U E/2
+        ->         U E/2
         """
         letters = self.characters(spellings).transpose(1, 2)
         x = torch.cat([convolve(letters).amax(-1) for convolve in self.convolutions], -1)
@@ -212,11 +214,12 @@ class WordEncoder(nn.Module):
         return out
 
 
-class TwoWayLayer(nn.Module):
-    """Two LSTMs of the same shape side by side, one for each reading direction.
+class BidirectionalLayer(nn.Module):
+    """Two LSTMs of the same shape in one batched product, one for each direction.
 
-    Cells are clipped, then brought to the width of the input, then clipped again (`None`: not).
-    Gates are in the order of the released files: input, candidate, forget, output.
+    The cell is clipped, projected to the width of the input, and clipped again; a clip of None
+    means no clipping. Gates are in the order of the released files: input, candidate, forget,
+    output.
     """
 
     def __init__(
@@ -230,22 +233,25 @@ class TwoWayLayer(nn.Module):
         self.to_state = nn.Parameter(torch.zeros(2, n_cells, width))
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Read from zeros on; each direction takes the inputs in the order they stand.
+        """Run both directions from a zero state over inputs in the order of reading.
 
         inputs  2 B T E/2
-        -> 2 B T E/2
+        ->      2 B T E/2
         """
         _, B, T, width = inputs.shape
-        given = torch.baddbmm(self.bias, inputs.flatten(1, 2), self.from_input)
-        steps = given.view(2, B, T, -1).unbind(2)  # T times 2 B 4C
-        state = given.new_zeros(2, B, width)
-        cell = given.new_zeros(2, B, self.to_state.shape[1])
+        # The input part of the gates needs no recurrence: one product for all time steps.
+        projected = torch.baddbmm(self.bias, inputs.flatten(1, 2), self.from_input)
+        steps = projected.view(2, B, T, -1).unbind(2)  # T of 2 B 4*cells
+        state = projected.new_zeros(2, B, width)
+        cell = projected.new_zeros(2, B, self.to_state.shape[1])
         states = []
         for step in steps:
             gates = torch.baddbmm(step, state, self.from_state)
-            take, candidate, keep, give = gates.chunk(4, -1)
-            cell = _clip(take.sigmoid() * candidate.tanh() + keep.sigmoid() * cell, self.cell_clip)
-            state = _clip(torch.bmm(give.sigmoid() * cell.tanh(), self.to_state), self.state_clip)
+            into, candidate, forget, out = gates.chunk(4, -1)
+            cell = into.sigmoid() * candidate.tanh() + forget.sigmoid() * cell
+            cell = _clip(cell, self.cell_clip)
+            state = torch.bmm(out.sigmoid() * cell.tanh(), self.to_state)
+            state = _clip(state, self.state_clip)
             states.append(state)
         return torch.stack(states, 2)
 
@@ -254,12 +260,12 @@ def _clip(x: Tensor, limit: float | None) -> Tensor:
     return x.clamp(-limit, limit) if limit else x
 
 
-def _turn(x: Tensor, index: Tensor) -> Tensor:
-    return x.gather(1, index.unsqueeze(-1).expand_as(x))
+def _take(states: Tensor, order: Tensor) -> Tensor:
+    return states.gather(1, order.unsqueeze(-1).expand_as(states))
 
 
 def _state_dict(options: Mapping[str, Any], arrays: Arrays) -> dict[str, Tensor]:
-    """The weights under the names of the modules above; TensorFlow's layout ends here."""
+    """Convert arrays in TensorFlow's names and layout to the parameters of the modules above."""
     cnn, lstm = options["char_cnn"], options["lstm"]
     state = {"words.characters.weight": np.pad(arrays["char_embed"], ((1, 0), (0, 0)))}
     for k in range(len(cnn["filters"])):

@@ -1,4 +1,4 @@
-"""A released ELMo model, options.json and weights.hdf5 -> its options and its arrays, checked."""
+"""Read and check the files of a released ELMo model: options.json and weights.hdf5."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from capsrl.errors import ConfigError, DataError
 
 Arrays = dict[str, NDArray[np.float32]]
-N_CHARACTERS = 261  # 256 bytes, start and end of sentence and of word, filler
+N_CHARACTERS = 261  # 256 bytes, start and end of sentence and word, filler
 REQUIRED = {
     "lstm": ("dim", "n_layers", "projection_dim"),
     "char_cnn": ("activation", "embedding", "filters", "max_characters_per_token"),
@@ -20,16 +20,16 @@ REQUIRED = {
 def read_elmo(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
     """Read the folder's one *options.json and its one *weights.hdf5.
 
-    Arrays have the names and the layout of the file, where a matrix is input x output.
-    Raises DataError naming the file, and the array in it, that is missing or of another shape;
-    ConfigError where h5py is not installed.
+    Arrays keep the names and the layout of the file, where a matrix is input x output.
+    Raises DataError naming a file or array that is missing or has the wrong shape, and ConfigError
+    if h5py is not installed.
     """
     options = read_options(_only_file(Path(folder), "*options.json"))
     return options, read_arrays(_only_file(Path(folder), "*weights.hdf5"), options)
 
 
 def read_options(path: Path) -> dict[str, Any]:
-    """The shape of the model; only those over characters are read, as all released ones are."""
+    """The sizes of the model. Only character models are supported, as all released ones are."""
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -52,7 +52,7 @@ def _has(options: object, part: str, key: str) -> bool:
 
 
 def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
-    """Every array that the options call for; what else the file holds (the softmax) is not read."""
+    """All arrays that the options require; others in the file (the softmax) are not read."""
     try:
         import h5py
     except ImportError:
@@ -96,7 +96,7 @@ def _shapes(options: dict[str, Any]) -> dict[str, tuple[int, ...]]:
 
 
 def cell_name(direction: int, layer: int) -> str:
-    """Where the arrays of one LSTM are: direction 0 reads ahead, 1 backwards."""
+    """The group of one LSTM in the file; direction 0 is forward, 1 backward."""
     return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
 
 

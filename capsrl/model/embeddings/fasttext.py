@@ -1,6 +1,7 @@
-"""Words -> pretrained vectors that stay as they are.
+"""Frozen pretrained word vectors.
 
-A table holds those of the training data; the file they came from, while at hand, all others.
+A table holds the vectors of the words in the training data; vectors of other words are read from
+the vector file while that file is available.
 """
 
 import json
@@ -10,11 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
+from torch.nn import functional
 
 from capsrl.errors import ModelError
+from capsrl.model.embeddings.source import Inputs, Marked, WordSource
 from capsrl.model.embeddings.vector_files import BinaryVectors, TextVectors
 from capsrl.sentence import Sentence
 
@@ -23,11 +25,11 @@ WORDS_FILE = "words.json"
 
 
 class FastTextItem(NamedTuple):
-    """What FastText needs of one sentence.
+    """One sentence as FastText reads it.
 
-    rows      T    row of the table of each word, 0 for a word that is not in it
-    new_rows  T    row of `new` of each word that the file alone knows, counted from 1; else 0
-    new       N E  the vectors of those words
+    rows      T    row of each word in the table, 0 for a word that is not in it
+    new_rows  T    row in `new`, counted from 1, of each word that is only in the file; else 0
+    new       n E  the vectors of those words
     """
 
     rows: NDArray[np.int64]
@@ -35,16 +37,17 @@ class FastTextItem(NamedTuple):
     new: NDArray[np.float32]
 
 
-class FastText(nn.Module):
+class FastText(WordSource[FastTextItem]):
     """Frozen vectors of `words`; the table is part of the state dict, the file is not.
 
-    words  the words of the table, row k + 1 belongs to words[k]
-    width  E, size of the vectors
-    file   where vectors of new words come from, None for nowhere
+    words  the words of the table; row k + 1 belongs to words[k]
+    width  E, the size of the vectors
+    file   source of vectors for words that are not in the table, or None
 
-    A new word takes, in this order: its own vector in the file; that of its lower-case form; what
-    its subwords give (`.bin` only). Without the file it takes the row of its lower-case form, else
-    zeros: a model folder works without the file, and better with it on words it was not trained on.
+    A word that is not in the table gets, in this order: its vector in the file; the vector of its
+    lower-case form; the mean of its subword vectors (`.bin` only). Without the file it gets the
+    table row of its lower-case form, else zeros: a model folder works without the file, and works
+    better with it on words that the training data did not have.
     """
 
     table: Tensor
@@ -61,7 +64,7 @@ class FastText(nn.Module):
 
     @classmethod
     def from_file(cls, file: VectorFile, words: Iterable[str]) -> "FastText":
-        """The table for those of `words` to which the file gives a vector, alphabetically."""
+        """Fill the table with those of `words` that have a vector in the file, sorted."""
         found = {}
         for word in sorted(set(words)):
             vector = look_up(file, word)
@@ -74,7 +77,7 @@ class FastText(nn.Module):
 
     @classmethod
     def from_saved(cls, folder: Path) -> "FastText":
-        """What `save_files` wrote, its table not filled; raises ModelError naming a bad file."""
+        """Read the output of `save_files`; the table is zeros. ModelError names a damaged file."""
         file = folder / WORDS_FILE
         try:
             saved = json.loads(file.read_text(encoding="utf-8"))
@@ -87,16 +90,16 @@ class FastText(nn.Module):
             ) from None
 
     def save_files(self, folder: Path) -> None:
-        """Write what a model folder needs besides the table itself: its words."""
+        """Write the words of the table, which a model folder needs besides the table."""
         folder.mkdir()
-        # In ASCII: a word may hold a lone surrogate, which UTF-8 cannot.
+        # Escaped to ASCII: a word may contain a lone surrogate, which UTF-8 cannot encode.
         text = json.dumps({"width": self.width, "words": self.words})
         (folder / WORDS_FILE).write_text(text + "\n", encoding="utf-8")
 
     def attach(self, file: VectorFile) -> None:
-        """Use a file for new words from now on; the table must be filled and from the same file.
+        """Use a file for words that are not in the table, which must come from the same file.
 
-        Raises ModelError if the file's vectors are not those the model was trained with.
+        Raises ModelError if the file does not have the vectors of the table.
         """
         _check_width(file, self.width)
         for word in self.words[:50]:
@@ -125,12 +128,12 @@ class FastText(nn.Module):
         vectors = np.stack(new) if new else np.zeros((0, self.width), np.float32)
         return FastTextItem(rows, new_rows, vectors)
 
-    def collate(self, items: Sequence[FastTextItem]) -> dict[str, Tensor]:
-        """Pad sentences together.
+    def collate(self, items: Sequence[FastTextItem], *, marked: Marked = None) -> Inputs:
+        """Pad the sentences together.
 
         -> rows      B T  rows of the table, 0 at padding
-        -> new_rows  B T  rows of `new`, 0 where there is none
-        -> new       N E  vectors of new words of the batch, the first all zeros
+        -> new_rows  B T  rows of `new`, 0 for a word that has none
+        -> new       n E  vectors of the words that are only in the file; the first is all zeros
         """
         longest = max((len(item.rows) for item in items), default=0)
         rows = np.zeros((len(items), longest), dtype=np.int64)
@@ -149,24 +152,24 @@ class FastText(nn.Module):
             "new": torch.from_numpy(np.concatenate(new)),
         }
 
-    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Look the vectors up; unknown words and padding are zeros.
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Look up the vectors; unknown words and padding are zeros.
 
         -> B T E
         """
-        # Row 0 is zeros in both tables and each word has at most one other row.
-        new = F.embedding(inputs["new_rows"], inputs["new"].to(self.table.dtype))
-        return F.embedding(inputs["rows"], self.table) + new
+        # Row 0 is zeros in both tables, and a word has a nonzero row in one of them at most.
+        new = functional.embedding(inputs["new_rows"], inputs["new"].to(self.table.dtype))
+        return functional.embedding(inputs["rows"], self.table) + new
 
 
 def look_up(file: VectorFile, word: str) -> NDArray[np.float32] | None:
-    """The vector of a word, else of its lower-case form, else from subwords, else None."""
+    """The vector of a word, of its lower-case form, or from its subwords; None if there is none."""
     lower = word.lower()
     return file.vector(lower if word not in file and lower in file else word)
 
 
 def _near(vector: Tensor, expected: Tensor) -> bool:
-    # A model folder may hold the table in 8 bits: off by 1/254 of a row's largest value at most.
+    # The table of a quantized model is off by up to 1/254 of the largest value of a row.
     return bool((vector - expected).abs().amax() <= 0.005 * vector.abs().amax() + 1e-5)
 
 

@@ -1,4 +1,4 @@
-"""The layers of a pretrained model in, one layer out."""
+"""A trained weighted average of the layers of a frozen encoder."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 class LayerMix(nn.Module):
-    """A learned average of layers, scaled: gamma * sum_l softmax(w)_l h_l (Peters et al., 2018)."""
+    """gamma * sum_l softmax(w)_l h_l over the layers h_l of an encoder (Peters et al., 2018)."""
 
     def __init__(self, n_layers: int) -> None:
         super().__init__()

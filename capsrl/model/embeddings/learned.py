@@ -1,6 +1,6 @@
-"""Word vectors learned with the rest of the network: from words, from characters, from tags.
+"""Word vectors trained with the rest of the network: of words, of characters, of tags.
 
-Three sources, to be used alone or together. Characters give an unknown word something of its own.
+Characters distinguish the words that are not in the vocabulary.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,26 +11,27 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from capsrl.errors import DataError
+from capsrl.model.embeddings.source import Inputs, Marked, WordSource
 from capsrl.model.vocabulary import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.sentence import Sentence
 
 Ids = NDArray[np.int64]
-LENGTHS = (2, 3, 4)  # of the character n-grams that the convolutions see
-MIN_CHARACTERS_WIDTH = len(LENGTHS)  # a filter of each length
-MAX_CHARACTERS = 48  # of a word; web addresses can have thousands
+NGRAM_LENGTHS = (2, 3, 4)  # characters that a filter of each convolution covers
+MIN_CHARACTERS_WIDTH = len(NGRAM_LENGTHS)  # one filter of each length
+MAX_CHARS = 48  # characters of a word that are read; a URL can have thousands
 
 
-class Words(nn.Module):
-    """A vector for each word of a vocabulary, and one for all others.
+class Words(WordSource[Ids]):
+    """A vector for each word of a vocabulary, and one for all other words.
 
-    words    its ids 0 and 1 are padding and unknown
+    words    the vocabulary; ids 0 and 1 are padding and unknown
     width    E
-    counts   how often each word was seen; without them no word is dropped in training
-    dropout  alpha: while training, a word seen n times is taken for unknown with probability
-             alpha / (alpha + n) (Kiperwasser and Goldberg, 2016), so that the vector of unknown
-             words is learned on the words most like them. The counts are in the state dict.
+    counts   frequency of each word in the training data; without it no word is dropped
+    dropout  alpha: in training, a word seen n times is replaced by the unknown word with
+             probability alpha / (alpha + n) (Kiperwasser and Goldberg, 2016), so that the unknown
+             vector is trained on rare words. The counts are in the state dict.
 
-    A word that is not in the vocabulary is looked for in lower case before it counts as unknown.
+    A word that is not in the vocabulary is looked up in lower case before it counts as unknown.
     """
 
     counts: Tensor
@@ -48,10 +49,10 @@ class Words(nn.Module):
         self.width = width
         self.dropout = dropout
         self.vectors = _embedding(len(words), width)
-        # Infinite: never dropped. The first two are no words.
-        seen = [float("inf") if counts is None else counts.get(word, 0) for word in words]
-        seen[: UNKNOWN_ID + 1] = [float("inf")] * (UNKNOWN_ID + 1)
-        self.register_buffer("counts", torch.tensor(seen, dtype=torch.float32))
+        # A word of infinite count is never dropped, nor are padding and the unknown word.
+        frequencies = [float("inf") if counts is None else counts.get(word, 0) for word in words]
+        frequencies[: UNKNOWN_ID + 1] = [float("inf")] * (UNKNOWN_ID + 1)
+        self.register_buffer("counts", torch.tensor(frequencies, dtype=torch.float32))
 
     def index(self, sentence: Sentence) -> Ids:
         """The id of each word."""
@@ -60,15 +61,15 @@ class Words(nn.Module):
         ]
         return np.array(ids, dtype=np.int64)
 
-    def collate(self, items: Sequence[Ids]) -> dict[str, Tensor]:
+    def collate(self, items: Sequence[Ids], *, marked: Marked = None) -> Inputs:
         """Pad the sentences together.
 
         -> ids  B T
         """
         return {"ids": _padded(items)}
 
-    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Look the vectors up; padding is zeros.
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Look up the vectors; padding is zeros.
 
         -> B T E
         """
@@ -81,14 +82,14 @@ class Words(nn.Module):
         return vectors
 
 
-class Characters(nn.Module):
-    """The strongest answer of each of some filters to the character n-grams of a word.
+class Characters(WordSource[list[tuple[int, ...]]]):
+    """A convolution over the characters of a word, max-pooled.
 
     characters  a vocabulary made by `character_vocab`
     width       E, at least 3
-    size        of the vectors of characters
+    size        width of the character vectors
 
-    Of a word longer than 48 characters the first and the last 24 are read.
+    A word longer than 48 characters is represented by its first and last 24.
     """
 
     def __init__(self, *, characters: Vocab, width: int, size: int = 32) -> None:
@@ -99,26 +100,31 @@ class Characters(nn.Module):
         self.width = width
         self._ends = characters.id(WORD_START), characters.id(WORD_END)
         self.vectors = _embedding(len(characters), size)
-        n_filters = [width // len(LENGTHS)] * len(LENGTHS)
-        n_filters[-1] += width % len(LENGTHS)
+        n_filters = [width // len(NGRAM_LENGTHS)] * len(NGRAM_LENGTHS)
+        n_filters[-1] += width % len(NGRAM_LENGTHS)
         self.convolutions = nn.ModuleList(
-            nn.Conv1d(size, n, length) for n, length in zip(n_filters, LENGTHS, strict=True)
+            nn.Conv1d(size, n, length) for n, length in zip(n_filters, NGRAM_LENGTHS, strict=True)
         )
 
     def index(self, sentence: Sentence) -> list[tuple[int, ...]]:
-        """The ids of the characters of each word, between the marks of its ends."""
+        """The character ids of each word, between those of word start and end."""
         start, end = self._ends
-        half = MAX_CHARACTERS // 2
+        half = MAX_CHARS // 2
         spellings = []
         for word in sentence.words:
-            read = word if len(word) <= MAX_CHARACTERS else word[:half] + word[-half:]
-            spellings.append((start, *self.vocab.ids(read), end))
+            shortened = word if len(word) <= MAX_CHARS else word[:half] + word[-half:]
+            spellings.append((start, *self.vocab.ids(shortened), end))
         return spellings
 
-    def collate(self, items: Sequence[list[tuple[int, ...]]]) -> dict[str, Tensor]:
+    def collate(
+        self,
+        items: Sequence[list[tuple[int, ...]]],
+        *,
+        marked: Marked = None,
+    ) -> Inputs:
         """Spell every distinct word of the batch once.
 
-        -> spellings  U L  character ids of the distinct words; the first is empty, for padding
+        -> spellings  U X  character ids of the distinct words; the first is empty, for padding
         -> rows       B T  row of `spellings` of each word, 0 at padding
         """
         known: dict[tuple[int, ...], int] = {}
@@ -126,35 +132,36 @@ class Characters(nn.Module):
         for item in items:
             ids = [known.setdefault(spelling, len(known) + 1) for spelling in item]
             rows.append(np.array(ids, dtype=np.int64))
-        longest = max([max(LENGTHS), *map(len, known)])
+        longest = max([max(NGRAM_LENGTHS), *map(len, known)])
         spellings = np.full((len(known) + 1, longest), PADDING_ID, dtype=np.int64)
         for spelling, row in known.items():
             spellings[row, : len(spelling)] = spelling
         return {"spellings": torch.from_numpy(spellings), "rows": _padded(rows)}
 
-    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Encode the distinct words, then put each where it stands; padding is zeros.
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Encode the distinct words, then copy each to its positions; padding is zeros.
 
         -> B T E
         """
         spellings, rows = inputs["spellings"], inputs["rows"]
-        letters = self.vectors(spellings).transpose(1, 2)  # U size L
-        n_letters = (spellings != PADDING_ID).sum(1, keepdim=True)
-        words = torch.cat([self._strongest(c, letters, n_letters) for c in self.convolutions], 1)
+        chars = self.vectors(spellings).transpose(1, 2)  # U size X
+        lengths = (spellings != PADDING_ID).sum(1, keepdim=True)  # U 1
+        words = torch.cat([self._max_pool(c, chars, lengths) for c in self.convolutions], 1)
         return words[rows] * (rows > 0).unsqueeze(-1)  # B T E
 
-    def _strongest(self, convolve: nn.Module, letters: Tensor, n_letters: Tensor) -> Tensor:
-        answers: Tensor = convolve(letters)  # U F L'
-        length = letters.shape[2] - answers.shape[2] + 1
-        starts = torch.arange(answers.shape[2], device=letters.device)
-        # How far a word is padded depends on its batch mates, so n-grams that reach beyond its
-        # end do not count; but a word shorter than the longest n-gram is one of that length.
-        beyond = starts + length > n_letters.clamp(min=max(LENGTHS))  # U L'
-        return answers.masked_fill(beyond.unsqueeze(1), float("-inf")).amax(2).relu()
+    def _max_pool(self, convolve: nn.Module, chars: Tensor, lengths: Tensor) -> Tensor:
+        activations: Tensor = convolve(chars)  # U F X'
+        ngram_length = chars.shape[2] - activations.shape[2] + 1
+        starts = torch.arange(activations.shape[2], device=chars.device)
+        # The amount of padding depends on the rest of the batch, so n-grams that reach into it are
+        # masked; but a word shorter than the longest n-gram counts as if it had that length, or
+        # there would be no n-gram left.
+        outside = starts + ngram_length > lengths.clamp(min=max(NGRAM_LENGTHS))  # U X'
+        return activations.masked_fill(outside.unsqueeze(1), float("-inf")).amax(2).relu()
 
 
-class Tags(nn.Module):
-    """A vector for each part of speech. Raises DataError for a sentence without tags."""
+class Tags(WordSource[Ids]):
+    """A vector for each part-of-speech tag; raises DataError for a sentence without tags."""
 
     def __init__(self, *, tags: Vocab, width: int) -> None:
         super().__init__()
@@ -172,15 +179,15 @@ class Tags(nn.Module):
             )
         return np.array(self.vocab.ids(sentence.tags), dtype=np.int64)
 
-    def collate(self, items: Sequence[Ids]) -> dict[str, Tensor]:
+    def collate(self, items: Sequence[Ids], *, marked: Marked = None) -> Inputs:
         """Pad the sentences together.
 
         -> ids  B T
         """
         return {"ids": _padded(items)}
 
-    def forward(self, inputs: dict[str, Tensor]) -> Tensor:
-        """Look the vectors up; padding is zeros.
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Look up the vectors; padding is zeros.
 
         -> B T E
         """
@@ -191,7 +198,7 @@ class Tags(nn.Module):
 def _embedding(n: int, width: int) -> nn.Embedding:
     vectors = nn.Embedding(n, width, padding_idx=PADDING_ID)
     with torch.no_grad():
-        vectors.weight.normal_(std=width**-0.5)  # length about 1, whatever the width
+        vectors.weight.normal_(std=width**-0.5)  # expected length 1 at any width
         vectors.weight[PADDING_ID] = 0
     return vectors
 

@@ -1,4 +1,4 @@
-"""The folder of a pretrained encoder in; the encoder, its tokeniser and what they are like out."""
+"""Read a pretrained encoder and its tokenizer from a folder, and inspect them."""
 
 import importlib
 import json
@@ -35,9 +35,9 @@ def find_folder(name: str | Path) -> Path:
 
 
 def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> nn.Module:
-    """The encoder of a folder: ours where it is a plain BERT, else that of transformers.
+    """The encoder of a folder: our own module for a plain BERT, else the one of transformers.
 
-    pretrained  with its weights; else they are left as initialised
+    pretrained  load its weights; else the caller does
     """
     if _is_plain_bert(config):
         try:
@@ -61,7 +61,7 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
             model = AutoModel.from_config(  # type: ignore[no-untyped-call]
                 AutoConfig.from_pretrained(str(folder))
             )
-    except (OSError, ValueError) as error:  # a file missing, a type that transformers lacks
+    except (OSError, ValueError) as error:  # a missing file, an unknown model type
         reason = " ".join(str(error).split())
         raise ModelError(f"{folder}: expected an encoder of transformers, got {reason}") from None
     module: nn.Module = model.float()
@@ -77,16 +77,16 @@ def _is_plain_bert(config: dict[str, Any]) -> bool:
 
 
 def common_names(encoder: nn.Module, folder: Path) -> dict[str, Any]:
-    """The settings of an encoder under the names that all of transformers' models answer to."""
+    """The settings of an encoder under the names common to all models of transformers."""
     config: Any = encoder.config
-    if not hasattr(config, "hidden_size"):  # it has several parts with settings of their own
+    if not hasattr(config, "hidden_size"):  # a composite model: each part has its own settings
         raise ModelError(
             f"{folder}: expected an encoder of text, got {type(encoder).__name__}, which has no "
-            "hidden_size; of models that also read pictures the text part must be saved alone"
+            "hidden_size; save the text part of a multimodal model separately"
         )
     return {
         **config.to_dict(),
-        "hidden_size": config.hidden_size,  # DistilBERT's file says dim and n_layers
+        "hidden_size": config.hidden_size,  # the file of DistilBERT has dim and n_layers
         "num_hidden_layers": config.num_hidden_layers,
     }
 
@@ -112,7 +112,7 @@ def _load_exactly(encoder: nn.Module, file: Path) -> None:
 
 
 def read_config(folder: Path) -> dict[str, Any]:
-    """The settings in config.json, under the names that the encoder's kind gives them."""
+    """The settings in config.json, under the names that this type of encoder uses."""
     file = folder / "config.json"
     try:
         config = json.loads(file.read_text(encoding="utf-8"))
@@ -124,71 +124,71 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 
 def read_tokenizer(folder: Path) -> Tokenizer:
-    """The tokeniser of a folder, cutting nothing off and padding nothing."""
+    """The tokenizer of a folder, with truncation and padding switched off."""
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise ModelError(
-            f"{folder}: expected tokenizer.json, got no such file; save the tokeniser again with "
+            f"{folder}: expected tokenizer.json, got no such file; save the tokenizer again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{file}: expected a tokeniser, got {error}") from None
+        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
     if isinstance(tokenizer.pre_tokenizer, ByteLevel):
-        # Our words come one by one; without a space before it, "dog" would be read as in "hotdog".
+        # Words are given one by one; without a space, "dog" would be tokenized as in "hotdog".
         tokenizer.pre_tokenizer.add_prefix_space = True
-    # Some published files cut sentences at 128 pieces; windows are ours to make.
+    # Some published files truncate at 128 subwords; we split long sentences into windows.
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
 
 
 def is_causal(encoder: nn.Module) -> bool:
-    """Whether the encoder reads left to right, so that no piece sees those after it."""
+    """Whether the encoder is causal: a subword attends only to those before it."""
     return any(getattr(module, "is_causal", False) for module in encoder.modules())
 
 
 def input_norms(encoder: nn.Module) -> list[nn.Module]:
-    """The norms through which its layers read their input; none where layers end with a norm."""
+    """The norms that its layers apply to their input; none if layers end with a norm."""
     layers: Any = getattr(encoder, "layers", ())
     return [layer.input_layernorm for layer in layers if hasattr(layer, "input_layernorm")]
 
 
 def needs_spaces(tokenizer: Tokenizer) -> bool:
-    """Whether a word given alone is read as if nothing stood before it, unlike one after a space.
+    """Whether the tokenizer needs an explicit space to recognize the start of a word.
 
-    So with Gemma's and Llama 3's tokenisers. Others put a space, or its sign, before every word, or
-    mark the pieces that go on with a word instead.
+    The tokenizers of Gemma and Llama 3 do. Others add a space, or its symbol, before every word, or
+    mark the subwords that continue a word.
     """
 
-    def spell(words: list[str]) -> list[int]:
+    def encode(words: list[str]) -> list[int]:
         return list(tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False).ids)
 
     text = tokenizer.encode("a a", add_special_tokens=False).ids
-    return text == spell(["a", " a"]) != spell(["a", "a"])
+    return text == encode(["a", " a"]) != encode(["a", "a"])
 
 
-def special_pieces(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
-    """The pieces that the tokeniser puts before and after a sentence."""
+def special_subwords(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+    """Ids of the special tokens that the tokenizer puts before and after a sentence."""
     bare = tokenizer.encode(["a"], is_pretokenized=True, add_special_tokens=False).ids
     whole = tokenizer.encode(["a"], is_pretokenized=True).ids
     start = next(i for i in range(len(whole)) if whole[i : i + len(bare)] == bare)
     return whole[:start], whole[start + len(bare) :]
 
 
-def unknown_piece(tokenizer: Tokenizer) -> int:
-    """What stands for a word without pieces."""
+def unknown_subword(tokenizer: Tokenizer) -> int:
+    """The id that represents a word without subwords."""
     for name in ("[UNK]", "<unk>", "[PAD]", "<pad>"):
-        piece = tokenizer.token_to_id(name)
-        if piece is not None:
-            return int(piece)
+        subword = tokenizer.token_to_id(name)
+        if subword is not None:
+            return int(subword)
     return 0
 
 
-def max_pieces(config: dict[str, Any]) -> int:
-    """How many pieces a window may have, those that open and close it included: at most 512."""
+def max_subwords(config: dict[str, Any]) -> int:
+    """How many subwords a window may have, special tokens included: at most 512."""
     limit = int(config.get("max_position_embeddings", 512))
-    # RoBERTa and its kin count positions from the padding id on.
+    # RoBERTa and its relatives number positions from the padding id + 1.
     offset = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "mpnet": 2}
     return min(limit - offset.get(config.get("model_type", ""), 0), 512)

@@ -1,4 +1,4 @@
-"""Sentences in, what a frozen encoder says of them out, without asking it again."""
+"""A cache of the hidden states that a frozen encoder computes for sentences."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
@@ -7,22 +7,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-Item = TypeVar("Item")  # one sentence as an encoder reads it
+Item = TypeVar("Item")  # one sentence in the form that an encoder reads
 
 
-class KeptStates:
-    """The states of the words of some sentences in every layer, in half precision: n L E.
+class StateCache:
+    """The hidden states of the words of some sentences in every layer, in half precision.
 
-    They lie where the encoder is and take words x layers x width x 2 bytes.
+    They are stored on the encoder's device and take words x layers x width x 2 bytes.
     """
 
     def __init__(self) -> None:
-        self._states = torch.empty(0, 1, 1)
-        self._places: dict[tuple[str, ...], int] = {}  # of its first word, by sentence
+        self._states = torch.empty(0, 1, 1)  # n L E, the words of all cached sentences
+        self._rows: dict[tuple[str, ...], int] = {}  # sentence -> row of its first word
 
-    def place(self, words: Sequence[str]) -> int | None:
-        """Where the states of a sentence begin, if they are kept."""
-        return self._places.get(tuple(words)) if self._places else None
+    def find(self, words: Sequence[str]) -> int | None:
+        """The row of the first word of a sentence, None if the sentence is not cached."""
+        return self._rows.get(tuple(words)) if self._rows else None
 
     @torch.no_grad()
     def add(
@@ -30,48 +30,56 @@ class KeptStates:
         items: Mapping[tuple[str, ...], Item],
         encode: Callable[[list[Item]], Tensor],
         *,
-        size: Callable[[Item], int],
-        at_once: int,
+        length: Callable[[Item], int],
+        batch_length: int,
     ) -> None:
-        """Encode sentences, long ones first, and keep what is said; those known are left out.
+        """Encode the sentences that are not cached yet, longest first, and store their states.
 
-        items    by the words of the sentence
-        encode   such items -> B T L E
-        size     what an item costs in a batch, where an item costs as much as the longest
-        at_once  what a batch may cost
+        items         by the words of the sentence
+        encode        some items -> B T L E
+        length        positions that an item takes in a padded batch
+        batch_length  how many positions a batch may have
         """
-        new = {words: item for words, item in items.items() if words and self.place(words) is None}
-        waiting = sorted(new.items(), key=lambda pair: -size(pair[1]))
-        place, n_words = len(self._states), sum(len(words) for words in new)
+        new = {words: item for words, item in items.items() if words and self.find(words) is None}
+        waiting = sorted(new.items(), key=lambda pair: -length(pair[1]))
+        row, n_words = len(self._states), sum(len(words) for words in new)
         while waiting:
-            n = max(1, at_once // size(waiting[0][1]))
+            n = max(1, batch_length // length(waiting[0][1]))
             batch, waiting = waiting[:n], waiting[n:]
             states = encode([item for _, item in batch])
-            if len(self._states) < place + n_words:
-                self._grow(place + n_words, states)
-            for row, (words, _) in enumerate(batch):
-                self._states[place : place + len(words)] = states[row, : len(words)]
-                self._places[words] = place
-                place += len(words)
+            if len(self._states) < row + n_words:
+                self._grow(row + n_words, states)
+            for number, (words, _) in enumerate(batch):
+                self._states[row : row + len(words)] = states[number, : len(words)]
+                self._rows[words] = row
+                row += len(words)
                 n_words -= len(words)
 
     def _grow(self, n_words: int, like: Tensor) -> None:
+        # Allocated once for all new words: growing batch by batch would copy the cache each time.
         grown = like.new_empty(n_words, *like.shape[2:], dtype=torch.half)
         grown[: len(self._states)] = self._states
         self._states = grown
 
-    def layers(self, places: Tensor) -> list[Tensor]:
-        """The layers at some words.
+    def layers(self, rows: Tensor) -> list[Tensor]:
+        """The hidden states of some words, layer by layer.
 
-        places  B T, as `collate_kept` gives them
-        ->      L of B T E
+        rows  B T, from `collate_cached`
+        ->    L of B T E
         """
-        return list(self._states[places].float().unbind(2))
+        return list(self._states[rows].float().unbind(2))
 
 
-def collate_kept(places: Sequence[int], n_words: Sequence[int]) -> Tensor:
-    """The places of the words of a batch, B T, from those of its sentences; padding is at 0."""
-    words = np.zeros((len(places), max(n_words)), dtype=np.int64)
-    for row, (place, length) in enumerate(zip(places, n_words, strict=True)):
-        words[row, :length] = np.arange(place, place + length)
-    return torch.from_numpy(words)
+def collate_cached(first_rows: Sequence[int | None], n_words: Sequence[int]) -> Tensor | None:
+    """Rows in the cache of the words of a batch; None unless all its sentences are cached.
+
+    first_rows  the row of the first word of each sentence, None for one that is not cached
+    ->          B T, 0 at padding
+    """
+    if not first_rows or None in first_rows:
+        return None
+    rows = np.zeros((len(first_rows), max(n_words)), dtype=np.int64)
+    for number, (first, length) in enumerate(zip(first_rows, n_words, strict=True)):
+        assert first is not None
+        rows[number, :length] = np.arange(first, first + length)
+    return torch.from_numpy(rows)

@@ -36,12 +36,12 @@ def inputs():
     return torch.randint(0, 50, MASK.shape), torch.randint(0, 2, MASK.shape)
 
 
-def test_every_layer_equals_that_of_transformers(folder, theirs):
-    pieces, types = inputs()
-    ours = load(folder)(pieces, MASK, types)
+def test_equals_transformers(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)(subwords, MASK, types)
     with torch.inference_mode():
         expected = theirs(
-            input_ids=pieces,
+            input_ids=subwords,
             attention_mask=MASK.long(),
             token_type_ids=types,
             output_hidden_states=True,
@@ -52,26 +52,26 @@ def test_every_layer_equals_that_of_transformers(folder, theirs):
 
 
 def test_types_and_positions_matter(folder, theirs):
-    pieces, types = inputs()
+    subwords, types = inputs()
     ours = load(folder)
-    before = ours(pieces, MASK, types)[-1]
-    assert (ours(pieces, MASK, 1 - types)[-1] - before).abs().max() > 0.01
-    assert (ours(pieces.flip(1), MASK, types)[-1].flip(1) - before).abs().max() > 0.01
+    before = ours(subwords, MASK, types)[-1]
+    assert (ours(subwords, MASK, 1 - types)[-1] - before).abs().max() > 0.01
+    assert (ours(subwords.flip(1), MASK, types)[-1].flip(1) - before).abs().max() > 0.01
 
 
-def test_padding_is_not_attended_to(folder, theirs):
-    pieces, types = inputs()
+def test_padding_has_no_effect(folder, theirs):
+    subwords, types = inputs()
     ours = load(folder)
-    together = ours(pieces, MASK, types)[-1]
+    together = ours(subwords, MASK, types)[-1]
     for row, length in enumerate(LENGTHS):
         alone = ours(
-            pieces[row, None, :length], MASK[row, None, :length], types[row, None, :length]
+            subwords[row, None, :length], MASK[row, None, :length], types[row, None, :length]
         )
         assert_close(together[row, :length], alone[-1][0], atol=1e-5, rtol=0)
 
 
-def test_reads_the_names_of_models_with_a_head_and_of_the_first_checkpoints(folder, theirs):
-    """`bert.` before every name, LayerNorm.gamma and .beta, and heads we have no use for."""
+def test_names_in_older_checkpoints(folder, theirs):
+    """`bert.` before every name, LayerNorm.gamma and .beta, and unused heads."""
     current = load_file(folder / "model.safetensors")
     old = {
         "bert."
@@ -82,21 +82,21 @@ def test_reads_the_names_of_models_with_a_head_and_of_the_first_checkpoints(fold
     }
     assert any(name.endswith("gamma") for name in old)
     old["cls.predictions.bias"] = torch.zeros(3)
-    pieces, types = inputs()
-    expected = load(folder)(pieces, MASK, types)[-1]
-    assert_close(load(folder, old)(pieces, MASK, types)[-1], expected, atol=0, rtol=0)
+    subwords, types = inputs()
+    expected = load(folder)(subwords, MASK, types)[-1]
+    assert_close(load(folder, old)(subwords, MASK, types)[-1], expected, atol=0, rtol=0)
 
 
 def test_dropout_only_in_training(folder, theirs):
-    pieces, types = inputs()
+    subwords, types = inputs()
     ours = load(folder)
-    assert_close(ours(pieces, MASK, types)[-1], ours(pieces, MASK, types)[-1], atol=0, rtol=0)
+    assert_close(ours(subwords, MASK, types)[-1], ours(subwords, MASK, types)[-1], atol=0, rtol=0)
     ours.train()
-    first, second = ours(pieces, MASK, types)[-1], ours(pieces, MASK, types)[-1]
+    first, second = ours(subwords, MASK, types)[-1], ours(subwords, MASK, types)[-1]
     assert (first - second).abs().max() > 0.01
 
 
-def test_a_published_encoder_gives_what_transformers_gives(shared):
+def test_published_encoder_equals_transformers(shared):
     """gte-small, on a sentence beside a shorter one."""
     folder = shared / "encoders" / "gte-small"
     if not (folder / "model.safetensors").is_file():
@@ -107,7 +107,7 @@ def test_a_published_encoder_gives_what_transformers_gives(shared):
     with torch.inference_mode():
         ours = source(source.collate([source.index(s) for s in sentences]))
         for row, s in enumerate(sentences):
-            spelt = source.tokenizer.encode(list(s.words), is_pretokenized=True)
-            firsts = [spelt.word_ids.index(word) for word in range(len(s.words))]
-            expected = theirs(input_ids=torch.tensor([spelt.ids])).last_hidden_state[0, firsts]
+            tokens = source.tokenizer.encode(list(s.words), is_pretokenized=True)
+            firsts = [tokens.word_ids.index(word) for word in range(len(s.words))]
+            expected = theirs(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0, firsts]
             assert_close(ours[row, : len(s.words)], expected, atol=1e-4, rtol=1e-4)

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.elmo import FILLER, WORD_END, WORD_START, Elmo
 from capsrl.sentence import Sentence
 
@@ -110,23 +109,23 @@ def read_one_way(file, options, direction, words):
 
 
 def expected_layers(folder, text):
-    """L T E of one sentence, by the book."""
+    """L T E of one sentence, word by word."""
     options = json.loads((folder / "options.json").read_text())
     size = options["char_cnn"]["max_characters_per_token"]
-    spelt = [[WORD_START, 257, WORD_END]]
+    spelled = [[WORD_START, 257, WORD_END]]
     for word in text.split():
         letters = [byte + 1 for byte in word.encode()][: size - 2]
-        spelt.append([WORD_START, *letters, WORD_END])
-    spelt.append([WORD_START, 258, WORD_END])
+        spelled.append([WORD_START, *letters, WORD_END])
+    spelled.append([WORD_START, 258, WORD_END])
     with h5py.File(folder / "weights.hdf5") as file:
-        ids = [word + [FILLER] * (size - len(word)) for word in spelt]
+        ids = [word + [FILLER] * (size - len(word)) for word in spelled]
         words = np.array([word_vector(file, options, row) for row in ids])
-        ahead = read_one_way(file, options, 0, words)
-        back = [layer[::-1] for layer in read_one_way(file, options, 1, words[::-1])]
-    return np.concatenate([ahead, back], -1)[:, 1:-1]
+        forward_states = read_one_way(file, options, 0, words)
+        backward_states = [layer[::-1] for layer in read_one_way(file, options, 1, words[::-1])]
+    return np.concatenate([forward_states, backward_states], -1)[:, 1:-1]
 
 
-def test_equal_to_one_word_at_a_time(folder):
+def test_equals_numpy(folder):
     module = Elmo.from_folder(folder)
     module.mix.weights.data = torch.tensor([0.3, -1.0, 2.0, 0.5])
     module.mix.gamma.data = torch.tensor(1.7)
@@ -139,18 +138,18 @@ def test_equal_to_one_word_at_a_time(folder):
         assert not vectors[number, len(mixed) :].any()
 
 
-def test_a_sentence_alone_and_in_a_batch(folder):
+def test_alone_equals_batch(folder):
     module = Elmo.from_folder(folder)
     together = run(module, *TEXTS)
     for number, text in enumerate(TEXTS):
         alone = run(module, text)[0]
         assert_close(together[number, : len(alone)], alone, atol=1e-6, rtol=0)
-    assert torch.equal(run(module, *TEXTS), together)  # no state is kept
+    assert torch.equal(run(module, *TEXTS), together)  # no state is carried over
     assert run(module, "").shape == (1, 0, 6)
     assert not run(module, "", "a")[0].any()
 
 
-def test_only_the_mix_is_trained_unless_asked(folder):
+def test_only_the_mix_is_trained(folder):
     module = Elmo.from_folder(folder)
     assert {name for name, p in module.named_parameters() if p.requires_grad} == {
         "mix.weights",
@@ -158,14 +157,9 @@ def test_only_the_mix_is_trained_unless_asked(folder):
     }
     (run(module, *TEXTS) ** 2).sum().backward()
     assert module.mix.weights.grad.abs().min() > 0 and module.mix.gamma.grad.abs() > 0
-    tuned = Elmo.from_folder(folder, fine_tune=True)
-    (run(tuned, *TEXTS) ** 2).sum().backward()
-    grads = {name: p.grad for name, p in tuned.named_parameters()}
-    assert all(grad is not None and grad.isfinite().all() for grad in grads.values())
-    assert grads["words.characters.weight"].abs().sum() > 0
 
 
-def test_rebuilt_from_options_and_state_dict(folder):
+def test_rebuild_from_options_and_state_dict(folder):
     module = Elmo.from_folder(folder)
     module.mix.weights.data = torch.tensor([1.0, 2.0, 3.0, 4.0])
     again = Elmo(options=json.loads(json.dumps(module.options)))
@@ -173,29 +167,29 @@ def test_rebuilt_from_options_and_state_dict(folder):
     assert torch.equal(run(again, *TEXTS), run(module, *TEXTS))
 
 
-def test_every_distinct_word_is_spelt_once(folder):
+def test_distinct_words_are_spelled_once(folder):
     module = Elmo.from_folder(folder)
     inputs = module.collate([module.index(sentence(text)) for text in ["a b a", "b", "a"]])
     assert inputs["rows"].tolist() == [[0, 2, 3, 2, 1], [0, 3, 1, 0, 0], [0, 2, 1, 0, 0]]
-    spelt = inputs["spellings"][:, :4].tolist()
-    assert spelt[0] == [WORD_START, 257, WORD_END, FILLER]
-    assert spelt[2] == [WORD_START, ord("a") + 1, WORD_END, FILLER]
+    spelled = inputs["spellings"][:, :4].tolist()
+    assert spelled[0] == [WORD_START, 257, WORD_END, FILLER]
+    assert spelled[2] == [WORD_START, ord("a") + 1, WORD_END, FILLER]
     assert module.index(sentence("incomprehensible")).words == (b"incomprehe",)  # 12 - 2 bytes
 
 
-def test_kept_states_are_those_of_the_language_models(folder):
+def test_cached_states(folder):
     module = Elmo.from_folder(folder)
     with torch.no_grad():
         module.mix.weights.copy_(torch.arange(len(module.mix.weights), dtype=torch.float))
     before = run(module, *TEXTS)
-    module.keep([sentence(text) for text in TEXTS[:2]])
+    module.cache_states([sentence(text) for text in TEXTS[:2]])
     assert "rows" in module.collate([module.index(sentence(text)) for text in TEXTS])
-    assert_close(run(module, *TEXTS), before, atol=0, rtol=0)  # one of them is not kept
-    # What was kept stays where it was; the others come in two batches.
-    module.keep([sentence(text) for text in [*TEXTS, TEXTS[2]]], batch_words=4)
-    assert len(module._kept._states) == sum(len(text.split()) for text in TEXTS)
+    assert_close(run(module, *TEXTS), before, atol=0, rtol=0)  # one of them is not cached
+    # Rows of cached states stay; the others are added in two batches.
+    module.cache_states([sentence(text) for text in [*TEXTS, TEXTS[2]]], batch_words=4)
+    assert len(module._cache._states) == sum(len(text.split()) for text in TEXTS)
     inputs = module.collate([module.index(sentence(text)) for text in TEXTS])
-    assert inputs.keys() == {"kept", "lengths"}
+    assert inputs.keys() == {"cached", "lengths"}
     after = module(inputs)
     assert_close(after, before, atol=2e-3, rtol=1e-3)  # half precision; padding is zeros in both
     assert bool((after[0, 1:] == 0).all())
@@ -204,20 +198,12 @@ def test_kept_states_are_those_of_the_language_models(folder):
     assert_close(gradient_of_mix(module, after), expected, atol=1e-2, rtol=1e-2)
 
 
-def test_language_models_that_learn_cannot_be_kept(folder):
-    module = Elmo.from_folder(folder, fine_tune=True)
-    with pytest.raises(AssertionError, match="say something else in every epoch"):
-        module.keep([sentence("a")])
-    WordVectors({"elmo": module}).keep([sentence("a")])
-    assert module.index(sentence("a")).kept is None
-
-
 def gradient_of_mix(module, vectors):
     [gradient] = torch.autograd.grad(vectors.square().sum(), [module.mix.weights])
     return gradient
 
 
-def test_half_precision_on_demand(folder):
+def test_half_precision(folder):
     module = Elmo.from_folder(folder)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         vectors = run(module, *TEXTS)
@@ -238,10 +224,10 @@ def test_mixed_layers_equal_allennlp(shared):
     assert_close(vectors, expected, atol=1e-5, rtol=0)
 
 
-def test_top_layer_equals_allennlp_with_its_state_carried_along(shared):
-    """A state carried from sentence to sentence is what one reading of all of them in a row has.
+def test_top_layer_equals_allennlp(shared):
+    """Carrying the state over equals reading all sentences as one.
 
-    Backwards each sentence is turned round by itself, the sentences stay in order.
+    For the backward direction each sentence is reversed by itself; the sentences stay in order.
     """
     folder, module, lists = elmo_oracle(shared)
     for number, texts in enumerate(lists):
@@ -249,9 +235,11 @@ def test_top_layer_equals_allennlp_with_its_state_carried_along(shared):
         words = module.words(inputs["spellings"])[inputs["rows"]]
         ends = (inputs["lengths"] + 2).tolist()
         rows = [row[:end] for row, end in zip(words, ends, strict=True)]
-        ahead = torch.cat(rows)
-        back = torch.cat([row.flip(0) for row in rows])
-        top = module._read(torch.stack([ahead, back]).unsqueeze(1))[-1].squeeze(1)
+        forward_states = torch.cat(rows)
+        backward_states = torch.cat([row.flip(0) for row in rows])
+        top = module._run_lstms(torch.stack([forward_states, backward_states]).unsqueeze(1))[
+            -1
+        ].squeeze(1)
         with h5py.File(folder / f"lm_embeddings_{number}.hdf5") as file:
             for k, (a, b) in enumerate(zip(*(way.split(ends) for way in top), strict=True)):
                 found = torch.stack([a[1:-1], b.flip(0)[1:-1]])
@@ -260,7 +248,7 @@ def test_top_layer_equals_allennlp_with_its_state_carried_along(shared):
                 assert_close(found, expected, atol=1e-5, rtol=0)
 
 
-def test_word_vectors_equal_those_published(shared):
+def test_word_encoder_equals_published_vectors(shared):
     folder, module, _ = elmo_oracle(shared)
     words = (folder / "vocab_test.txt").read_text(encoding="utf-8").splitlines()
     with h5py.File(folder / "elmo_token_embeddings.hdf5") as file:

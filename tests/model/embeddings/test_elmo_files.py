@@ -39,7 +39,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def test_names_as_released_and_nothing_but_what_the_options_name(folder):
+def test_only_required_arrays_are_read(folder):
     options, arrays = read_elmo(folder)
     assert options == OPTIONS
     assert {name: array.shape for name, array in arrays.items()} == SHAPES
@@ -53,7 +53,7 @@ def change(folder, name, value):
             file[name] = value
 
 
-def test_arrays_missing_or_of_another_shape(folder):
+def test_missing_or_wrong_arrays(folder):
     change(folder, "CNN_proj/W_proj", np.zeros((2, 4)))
     message = r"2x_weights\.hdf5: expected CNN_proj/W_proj of shape \(4, 2\), got \(2, 4\); do"
     with pytest.raises(DataError, match=message):
@@ -65,7 +65,7 @@ def test_arrays_missing_or_of_another_shape(folder):
         read_elmo(folder)
 
 
-def test_files_missing_or_too_many(folder):
+def test_missing_or_extra_files(folder):
     (folder / "other_weights.hdf5").touch()
     message = r"expected one file \*weights\.hdf5 .* got elmo_2x_weights\.hdf5, other_weights\.hdf5"
     with pytest.raises(DataError, match=message):
@@ -74,7 +74,7 @@ def test_files_missing_or_too_many(folder):
         read_elmo(folder / "none")
 
 
-def test_a_file_that_is_not_hdf5(folder):
+def test_not_hdf5(folder):
     (folder / "elmo_2x_weights.hdf5").write_bytes(b"<html>not found</html>")
     with pytest.raises(
         DataError, match=r"2x_weights\.hdf5: expected an HDF5 file, got .*signature"
@@ -98,7 +98,7 @@ def test_a_file_that_is_not_hdf5(folder):
         ),
     ],
 )
-def test_options_we_cannot_use(folder, text, message):
+def test_unsupported_options(folder, text, message):
     (folder / "elmo_2x_options.json").write_text(text)
     with pytest.raises(DataError, match=message):
         read_elmo(folder)

@@ -24,7 +24,7 @@ def run(module, *texts):
     return module(module.collate(items))
 
 
-def test_table_file_lower_case_and_nothing(file):
+def test_words_of_table_and_file(file):
     module = FastText.from_file(file, ["der", "Hund", "der", "fliegt"])
     assert module.words == ["Hund", "der"] and module.width == 2  # the file has no "fliegt"
     vectors = run(module, "der Hund Sieht", "Katze Katze fliegt DER der")
@@ -35,7 +35,7 @@ def test_table_file_lower_case_and_nothing(file):
     assert_close(vectors, torch.tensor(expected, dtype=torch.float32))
 
 
-def test_without_the_file_new_words_have_the_lower_case_row_or_zeros(file):
+def test_words_without_the_file(file):
     module = FastText.from_file(file, ["der", "sieht"])
     folder = FastText(words=module.words, width=2)
     folder.load_state_dict(module.state_dict())
@@ -47,7 +47,7 @@ def test_without_the_file_new_words_have_the_lower_case_row_or_zeros(file):
     assert run(folder, "Hund").tolist() == [[[5, 6]]]
 
 
-def test_a_sentence_alone_and_in_a_batch(file):
+def test_alone_equals_batch(file):
     module = FastText.from_file(file, ["der"])
     texts = ["Hund", "der Katze sieht", "der der", "nichts hund nichts Hund"]
     together = run(module, *texts)
@@ -65,7 +65,7 @@ def test_empty_sentences_and_an_empty_table(file):
     assert run(module, "", "Hund").tolist() == [[[0, 0]], [[5, 6]]]
 
 
-def test_subwords_come_after_the_lower_case_form(tmp_path):
+def test_lower_case_before_subwords(tmp_path):
     fasttext = pytest.importorskip("fasttext")
     (tmp_path / "text").write_text("der Hund sieht die Katze\n" * 30)
     options = {"dim": 4, "minCount": 1, "bucket": 50, "t": 1, "thread": 12, "epoch": 1}
@@ -79,7 +79,7 @@ def test_subwords_come_after_the_lower_case_form(tmp_path):
     assert_close(run(module, "der Sieht Hunde")[0], torch.from_numpy(np.stack(expected)))
 
 
-def test_another_file_is_refused(file, tmp_path):
+def test_wrong_file(file, tmp_path):
     module = FastText.from_file(file, ["der", "Hund"])
     (tmp_path / "wide.vec").write_text("der 1 2 3\n")
     with pytest.raises(ModelError, match=r"wide\.vec: expected vectors of width 2, got 3"):
@@ -95,7 +95,7 @@ def test_another_file_is_refused(file, tmp_path):
     assert module.file is file
 
 
-def test_a_copy_shares_the_file_and_half_precision_works(file):
+def test_copy_and_half_precision(file):
     module = copy.deepcopy(FastText.from_file(file, ["der"])).to(torch.bfloat16)
     assert module.file is file
     vectors = run(module, "der Hund")

@@ -6,8 +6,8 @@ from torch.testing import assert_close
 
 from capsrl.errors import DataError
 from capsrl.model.embeddings.learned import (
-    LENGTHS,
-    MAX_CHARACTERS,
+    MAX_CHARS,
+    NGRAM_LENGTHS,
     Characters,
     Tags,
     Words,
@@ -51,7 +51,7 @@ def tags():
 
 
 @pytest.mark.parametrize("kind", ["words", "characters", "tags"])
-def test_a_sentence_alone_and_in_a_batch(kind, request):
+def test_alone_equals_batch(kind, request):
     module = request.getfixturevalue(kind).eval()
     together = run(module, *TEXTS)
     assert together.shape == (4, 4, module.width)
@@ -63,14 +63,14 @@ def test_a_sentence_alone_and_in_a_batch(kind, request):
     assert run(module, "").shape == (1, 0, module.width)
 
 
-def test_words_known_lower_case_and_unknown(words):
+def test_known_lower_case_and_unknown_words(words):
     words.eval()
     ids = inputs_of(words, "the THE Dog cat")["ids"][0].tolist()
     assert [words.vocab[id] for id in ids] == ["the", "the", "dog", "<unk>"]
     assert torch.equal(run(words, "The cat")[0], words.vectors.weight[[ids[0], UNKNOWN_ID]])
 
 
-def test_rare_words_are_taken_for_unknown_while_training(words):
+def test_rare_words_are_dropped_in_training(words):
     inputs = inputs_of(words, *["the dog sees a cat"] * 4000)
     unknown = words.vectors.weight[UNKNOWN_ID]
     torch.manual_seed(0)
@@ -84,7 +84,7 @@ def test_rare_words_are_taken_for_unknown_while_training(words):
     assert (words.eval()(inputs) == unknown).all(-1).float().mean(0).tolist() == [0, 0, 0, 0, 1]
 
 
-def test_without_counts_no_word_is_dropped_and_padding_never_is(words):
+def test_words_without_counts_are_never_dropped(words):
     vocab = words.vocab
     plain = Words(words=vocab, width=5).train()
     assert torch.equal(run(plain, "sees the"), run(plain.eval(), "sees the"))
@@ -94,7 +94,7 @@ def test_without_counts_no_word_is_dropped_and_padding_never_is(words):
     assert not vectors[0, 1].any()
 
 
-def test_counts_travel_in_the_state_dict(words):
+def test_counts_are_in_the_state_dict(words):
     again = Words(words=Vocab.from_list(words.vocab.to_list()), width=5)
     again.load_state_dict(words.state_dict())
     torch.manual_seed(3)
@@ -107,7 +107,7 @@ def by_hand(module, word):
     """Each filter over each n-gram of the word, by loops."""
     marked = ["<w>", *word, "</w>"]
     letters = module.vectors.weight[module.vocab.ids(marked)]
-    missing = max(LENGTHS) - len(letters)
+    missing = max(NGRAM_LENGTHS) - len(letters)
     if missing > 0:
         letters = torch.cat([letters, letters.new_zeros(missing, letters.shape[1])])
     found = []
@@ -137,14 +137,14 @@ def test_unknown_words_differ_by_their_characters(characters):
     assert inputs_of(characters, "hogs dothe hogs")["rows"].tolist() == [[1, 2, 1]]
 
 
-def test_very_long_words_keep_both_ends(characters):
+def test_long_words_are_shortened(characters):
     (spelling,) = characters.index(sentence("t" * 30 + "h" * 5000 + "e" * 30))
-    assert len(spelling) == MAX_CHARACTERS + 2
-    marks, ends = [characters.vocab[id] for id in spelling], MAX_CHARACTERS // 2
+    assert len(spelling) == MAX_CHARS + 2
+    marks, ends = [characters.vocab[id] for id in spelling], MAX_CHARS // 2
     assert marks == ["<w>", *"t" * ends, *"e" * ends, "</w>"]
 
 
-def test_gradients_reach_everything_but_padding(words, characters, tags):
+def test_gradients(words, characters, tags):
     for module in (words.eval(), characters, tags):
         (run(module, "a", "the dog sees cat") ** 2).sum().backward()
         for parameter in module.parameters():
@@ -152,7 +152,7 @@ def test_gradients_reach_everything_but_padding(words, characters, tags):
         assert not module.vectors.weight.grad[0].any()
 
 
-def test_mistakes(tags, characters):
+def test_errors(tags, characters):
     message = "sentence 'the dog': expected parts of speech, .* got none; tag the words"
     with pytest.raises(DataError, match=message):
         tags.index(Sentence(words=("the", "dog")))

@@ -36,7 +36,7 @@ def copy(bert, tmp_path):
         ("Gemma3Text", {"head_dim": 8, "use_bidirectional_attention": True}, False),
     ],
 )
-def test_a_model_says_itself_whether_it_reads_left_to_right(tmp_path, kind, settings, expected):
+def test_is_causal(tmp_path, kind, settings, expected):
     assert is_causal(write_encoder(tmp_path, kind, **settings)) == expected
 
 
@@ -69,7 +69,7 @@ WITH_SIGN = normalizers.Replace(" ", SPACE)
         (SPACE, None, pre_tokenizers.BertPreTokenizer(), False),
     ],
 )
-def test_which_tokenisers_want_spaces(space, normalizer, pre_tokenizer, expected):
+def test_needs_spaces(space, normalizer, pre_tokenizer, expected):
     vocab = {"<unk>": 0, "a": 1, space: 2, f"{space}a": 3}
     tokenizer = Tokenizer(models.BPE(vocab, [(space, "a")], unk_token="<unk>", fuse_unk=True))
     if normalizer:
@@ -79,14 +79,14 @@ def test_which_tokenisers_want_spaces(space, normalizer, pre_tokenizer, expected
     assert needs_spaces(tokenizer) == expected
 
 
-def test_an_installed_package_can_hold_the_encoder(tmp_path, monkeypatch, bert):
+def test_encoder_in_a_package(tmp_path, monkeypatch, bert):
     (tmp_path / "my_encoder.py").write_text(f"def get_model_path(): return {str(bert)!r}")
     monkeypatch.syspath_prepend(tmp_path)
     assert find_folder("my-encoder") == bert
 
 
 @pytest.mark.parametrize("name", ["nowhere/to/be/found", "json", "no-such-package"])
-def test_refuses_an_encoder_that_is_not_there(name):
+def test_missing_encoder(name):
     with pytest.raises(ModelError, match=rf"^{name}: expected a folder with config.json"):
         Transformer(name, fine_tune=True)
 
@@ -94,11 +94,11 @@ def test_refuses_an_encoder_that_is_not_there(name):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("tokenizer.json", r"bert: expected tokenizer.json, got no such file; save the tokeniser"),
+        ("tokenizer.json", r"bert: expected tokenizer.json, got no such file; save the tokenizer"),
         ("model.safetensors", r"bert: expected model.safetensors, got no such file"),
     ],
 )
-def test_refuses_a_folder_without_a_file(copy, name, message):
+def test_missing_file(copy, name, message):
     (copy / name).unlink()
     with pytest.raises(ModelError, match=message):
         Transformer(copy, fine_tune=True)
@@ -108,17 +108,17 @@ def test_refuses_a_folder_without_a_file(copy, name, message):
     ("name", "message"),
     [
         ("config.json", r"config.json: expected JSON, got "),
-        ("tokenizer.json", r"tokenizer.json: expected a tokeniser, got "),
+        ("tokenizer.json", r"tokenizer.json: expected a tokenizer, got "),
         ("model.safetensors", r"model.safetensors: expected a safetensors file, got "),
     ],
 )
-def test_refuses_damaged_files(copy, name, message):
+def test_damaged_file(copy, name, message):
     (copy / name).write_bytes((copy / name).read_bytes()[:50])
     with pytest.raises(ModelError, match=message):
         Transformer(copy, fine_tune=True)
 
 
-def test_refuses_weights_that_do_not_fit(copy):
+def test_wrong_weights(copy):
     edit_json(copy / "config.json", hidden_size=None)
     with pytest.raises(ModelError, match=r"config.json: expected 'hidden_size', got none"):
         Transformer(copy, fine_tune=True)
@@ -136,13 +136,13 @@ def test_refuses_weights_that_do_not_fit(copy):
         Transformer(copy, fine_tune=True)
 
 
-def test_refuses_what_transformers_cannot_read(copy):
+def test_unknown_model_type(copy):
     edit_json(copy / "config.json", model_type="no-such-type")
     with pytest.raises(ModelError, match=r"an encoder of transformers, got .*no-such-type"):
         Transformer(copy, fine_tune=True)
 
 
-def test_refuses_models_of_more_than_text(copy):
+def test_multimodal_model(copy):
     part = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2}
     text = {**part, "intermediate_size": 24, "vocab_size": 60}
     vision = {**part, "intermediate_size": 24, "image_size": 8, "patch_size": 4}

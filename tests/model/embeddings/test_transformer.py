@@ -41,7 +41,7 @@ def copy(bert, tmp_path):
 
 def vectors(source, *sentences, marked=None):
     with torch.inference_mode():
-        return source.eval()(source.collate([source.index(s) for s in sentences], marked))
+        return source.eval()(source.collate([source.index(s) for s in sentences], marked=marked))
 
 
 def hidden(model, ids, types=None):
@@ -51,17 +51,17 @@ def hidden(model, ids, types=None):
         return model(input_ids=ids, output_hidden_states=True, **arguments).hidden_states
 
 
-def test_a_word_has_the_vector_of_its_first_piece(bert):
+def test_vector_of_the_first_subword(bert):
     folder, model = bert
     source = Transformer(folder, fine_tune=True)
-    spelt = source.tokenizer.encode(["ab", "c", "def"], is_pretokenized=True)
-    assert spelt.tokens == ["[CLS]", "a", "##b", "c", "d", "##e", "##f", "[SEP]"]
-    expected = hidden(model, spelt.ids)[-1][0, [1, 3, 4]]
+    tokens = source.tokenizer.encode(["ab", "c", "def"], is_pretokenized=True)
+    assert tokens.tokens == ["[CLS]", "a", "##b", "c", "d", "##e", "##f", "[SEP]"]
+    expected = hidden(model, tokens.ids)[-1][0, [1, 3, 4]]
     assert source.width == 16
     assert_close(vectors(source, sentence("ab c def"))[0], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_frozen_encoder_is_a_mix_of_its_layers(bert):
+def test_frozen_encoder_is_a_mix_of_layers(bert):
     folder, model = bert
     source = Transformer(folder, fine_tune=False)
     source.mix.weights.data = torch.tensor([0.1, 0.7, -0.4])
@@ -76,7 +76,7 @@ def test_a_frozen_encoder_is_a_mix_of_its_layers(bert):
     assert trained == ["mix.weights", "mix.gamma"]
 
 
-def test_a_frozen_encoder_has_no_dropout_in_training_and_a_tuned_one_has(bert):
+def test_only_a_tuned_encoder_has_dropout(bert):
     frozen, tuned = (Transformer(bert[0], fine_tune=tune).train() for tune in (False, True))
     for source, alike in ((frozen, True), (tuned, False)):
         inputs = source.collate([source.index(SENTENCES[2])])
@@ -86,7 +86,7 @@ def test_a_frozen_encoder_has_no_dropout_in_training_and_a_tuned_one_has(bert):
 
 
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_alone_as_in_a_batch(bert, fine_tune):
+def test_alone_equals_batch(bert, fine_tune):
     source = Transformer(bert[0], fine_tune=fine_tune)
     together = vectors(source, *SENTENCES)
     for row, s in enumerate(SENTENCES):
@@ -94,7 +94,7 @@ def test_alone_as_in_a_batch(bert, fine_tune):
         assert_close(together[row, : len(s.words)], alone, atol=1e-5, rtol=0)
 
 
-def test_the_marked_word_gets_token_type_1(bert):
+def test_marked_word_has_token_type_1(bert):
     folder, model = bert
     source = Transformer(folder, fine_tune=True)
     ids = source.tokenizer.encode(["ab", "c", "de"], is_pretokenized=True).ids
@@ -106,39 +106,39 @@ def test_the_marked_word_gets_token_type_1(bert):
         assert_close(found[row], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_words_without_pieces_and_lone_surrogates_have_vectors(bert):
+def test_words_without_subwords_and_surrogates(bert):
     source = Transformer(bert[0], fine_tune=True)
     odd = Sentence(words=("ab", "", "\u200b", "a\ud83d", "c"))
-    pieces = source.index(odd)
-    assert len(pieces.firsts) == 5
-    assert pieces.ids[pieces.firsts[1]] == source.unknown
-    assert pieces.ids[pieces.firsts[4]] == source.tokenizer.token_to_id("c")
+    subwords = source.index(odd)
+    assert len(subwords.firsts) == 5
+    assert subwords.ids[subwords.firsts[1]] == source.unknown
+    assert subwords.ids[subwords.firsts[4]] == source.tokenizer.token_to_id("c")
     assert bool(vectors(source, odd).isfinite().all())
 
 
 @given(st.integers(0, 200), st.integers(1, 40))
-def test_windows_cover_every_piece(n_pieces, size):
-    starts, width = windows_of(n_pieces, size)
+def test_windows_cover_every_subword(n_subwords, size):
+    starts, width = windows_of(n_subwords, size)
     assert width <= size
-    covered = {piece for start in starts.tolist() for piece in range(start, start + width)}
-    assert covered >= set(range(n_pieces))
-    if n_pieces > size:
-        assert starts.min() == 0 and starts.max() + size == n_pieces
+    covered = {subword for start in starts.tolist() for subword in range(start, start + width)}
+    assert covered >= set(range(n_subwords))
+    if n_subwords > size:
+        assert starts.min() == 0 and starts.max() + size == n_subwords
         assert bool((np.diff(starts) <= max(size // 2, 1)).all())
-        pieces = np.arange(n_pieces)
-        window = starts[best_window(pieces, starts, size)]
-        assert bool(((window <= pieces) & (pieces < window + size)).all())
-        # Away from the ends of the sentence a piece sees a good part of a window each way.
-        inner = (pieces >= size // 2) & (pieces < n_pieces - size // 2)
-        room = np.minimum(pieces - window, window + size - 1 - pieces)
+        subwords = np.arange(n_subwords)
+        window = starts[best_window(subwords, starts, size)]
+        assert bool(((window <= subwords) & (subwords < window + size)).all())
+        # Away from the ends of the sentence a subword has much context on both sides.
+        inner = (subwords >= size // 2) & (subwords < n_subwords - size // 2)
+        room = np.minimum(subwords - window, window + size - 1 - subwords)
         assert bool((room[inner] >= size // 4 - 1).all())
 
 
-def test_a_long_sentence_is_read_in_windows(tmp_path):
-    """12 positions hold 10 pieces: every word from the window where it stands most centrally."""
+def test_long_sentence_in_windows(tmp_path):
+    """12 positions hold 10 subwords; every word comes from the window where it is most central."""
     model = write_encoder(tmp_path, limit=12)
     source = Transformer(tmp_path, fine_tune=True)
-    assert source.max_pieces == 10
+    assert source.max_subwords == 10
     words = "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c".split()
     found = vectors(source, sentence("a b"), Sentence(words=tuple(words)))[1]
     ids = source.index(Sentence(words=tuple(words))).ids.tolist()
@@ -151,7 +151,7 @@ def test_a_long_sentence_is_read_in_windows(tmp_path):
         assert_close(found[i], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_a_tokeniser_that_would_cut_sentences_does_not(copy):
+def test_truncation_is_disabled(copy):
     tokenizer = Tokenizer.from_file(str(copy / "tokenizer.json"))
     tokenizer.enable_truncation(4)
     tokenizer.enable_padding(length=4)
@@ -162,7 +162,7 @@ def test_a_tokeniser_that_would_cut_sentences_does_not(copy):
 
 @pytest.mark.parametrize("kind", ["Roberta", "DistilBert", "Electra"])
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_encoders_of_other_kinds(tmp_path, kind, fine_tune):
+def test_other_encoders(tmp_path, kind, fine_tune):
     model = write_encoder(tmp_path / "encoder", kind, limit=26)
     source = Transformer(tmp_path / "encoder", fine_tune=fine_tune)
     assert source.width == 16
@@ -181,7 +181,7 @@ def test_encoders_of_other_kinds(tmp_path, kind, fine_tune):
     assert_same_answers(list(loaded.label_sentences(map(blind, SENTENCES))), together)
 
 
-def test_a_bert_of_another_kind_goes_through_transformers(tmp_path):
+def test_bert_variant_uses_transformers(tmp_path):
     model = write_encoder(tmp_path, hidden_act="relu")
     source = Transformer(tmp_path, fine_tune=True)
     expected = hidden(model, source.tokenizer.encode(["ab"], is_pretokenized=True).ids)[-1][0, [1]]
@@ -189,7 +189,7 @@ def test_a_bert_of_another_kind_goes_through_transformers(tmp_path):
     assert source.encoder.config.hidden_act == "relu"
 
 
-def test_words_of_a_byte_level_tokeniser_begin_with_a_space(copy):
+def test_byte_level_tokenizer(copy):
     vocab = {"<unk>": 0, "<s>": 1, "</s>": 2, "d": 3, "o": 4, "g": 5, "Ġ": 6, "Ġd": 7}
     tokenizer = Tokenizer(models.BPE(vocab, [("Ġ", "d")]))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -198,9 +198,9 @@ def test_words_of_a_byte_level_tokeniser_begin_with_a_space(copy):
     )
     tokenizer.save(str(copy / "tokenizer.json"))
     source = Transformer(copy, fine_tune=True)
-    pieces = source.index(sentence("dog dog"))
-    assert pieces.ids.tolist() == [7, 4, 5, 7, 4, 5]
-    assert pieces.firsts.tolist() == [0, 3]
+    subwords = source.index(sentence("dog dog"))
+    assert subwords.ids.tolist() == [7, 4, 5, 7, 4, 5]
+    assert subwords.firsts.tolist() == [0, 3]
     assert (source.opening, source.closing) == ([1], [2])
 
 
@@ -211,47 +211,67 @@ def test_marks_need_two_token_types(tmp_path):
         make_labeler(config)
 
 
-def test_kept_states_are_those_of_the_encoder(bert):
+def test_cached_states(bert):
     source = Transformer(bert[0], fine_tune=False)
     with torch.no_grad():
         source.mix.weights.copy_(torch.arange(len(source.mix.weights), dtype=torch.float))
     some, others = [sentence("ab c def"), sentence("c")], [sentence("def ab"), sentence("c")]
     before = [vectors(source, *some), vectors(source, *others), vectors(source, *some, *others)]
-    source.keep(some)
-    assert source.collate([source.index(s) for s in some]).keys() == {"kept"}
-    assert "pieces" in source.collate([source.index(s) for s in others])  # one is not kept
-    source.keep([*others, *some], batch_pieces=1)  # what was kept stays where it was
-    assert len(source._kept._states) == 3 + 1 + 2
-    assert source.collate([source.index(s) for s in others]).keys() == {"kept"}
+    source.cache_states(some)
+    assert source.collate([source.index(s) for s in some]).keys() == {"cached"}
+    assert "subwords" in source.collate([source.index(s) for s in others])  # one is not cached
+    source.cache_states([*others, *some], batch_subwords=1)  # rows of cached states stay
+    assert len(source._cache._states) == 3 + 1 + 2
+    assert source.collate([source.index(s) for s in others]).keys() == {"cached"}
     after = [vectors(source, *some), vectors(source, *others), vectors(source, *some, *others)]
     for old, new, lengths in zip(before, after, [(3, 1), (2, 1), (3, 1, 2, 1)], strict=True):
         for row, length in enumerate(lengths):  # half precision
             assert_close(new[row, :length], old[row, :length], atol=2e-3, rtol=1e-3)
 
 
-def test_words_in_a_list_are_words(bert):
+def test_cache_finds_words_in_a_list(bert):
     source = Transformer(bert[0], fine_tune=False)
     listed = Sentence(words=["ab", "c"])
-    assert source.index(listed).kept is None
-    source.keep([sentence("ab c")])
-    assert source.index(listed).kept == 0
+    assert source.index(listed).cached is None
+    source.cache_states([sentence("ab c")])
+    assert source.index(listed).cached == 0
 
 
-def test_kept_states_are_not_used_for_a_marked_predicate(bert):
+def test_cache_is_not_used_with_marks(bert):
     source = Transformer(bert[0], fine_tune=False)
-    source.keep([sentence("ab c")])
+    source.cache_states([sentence("ab c")])
     items = [source.index(sentence("ab c"))]
-    assert "pieces" in source.collate(items, [1])
-    assert "kept" in source.collate(items, [None])
+    assert "subwords" in source.collate(items, marked=[1])
+    assert "cached" in source.collate(items, marked=[None])
 
 
-def test_gradients_reach_the_mix_of_kept_states(bert):
+def test_changing_states_are_not_cached(bert):
+    tuned = Transformer(bert[0], fine_tune=True)
+    marking = Transformer(bert[0], fine_tune=False, mark_predicate=True)
+    for source in (tuned, marking):
+        source.cache_states([sentence("ab c")])
+        assert source.index(sentence("ab c")).cached is None
+
+
+@pytest.mark.parametrize("mark_predicate", [True, False])
+def test_parameter_layers(bert, mark_predicate):
+    source = Transformer(bert[0], fine_tune=True, mark_predicate=mark_predicate)
+    layers = source.parameter_layers()
+    assert layers["encoder.pieces.weight"] == layers["encoder.norm.bias"] == 0
+    assert layers["encoder.layers.0.inner.weight"] == 1
+    assert layers["encoder.layers.1.attention_norm.weight"] == 2
+    # The embedding of the mark is new: it does not belong to a pretrained layer.
+    assert ("encoder.types.weight" not in layers) == mark_predicate
+    assert Transformer(bert[0], fine_tune=False).parameter_layers() == {}
+
+
+def test_gradients_of_cached_states(bert):
     source = Transformer(bert[0], fine_tune=False)
     plain = source(source.collate([source.index(sentence("ab c def"))]))
     plain.square().sum().backward()
     expected = source.mix.weights.grad.clone()
     source.zero_grad()
-    source.keep([sentence("ab c def")])
+    source.cache_states([sentence("ab c def")])
     source(source.collate([source.index(sentence("ab c def"))])).square().sum().backward()
     assert expected.abs().max() > 0.01
     assert_close(source.mix.weights.grad, expected, atol=1e-2, rtol=1e-2)

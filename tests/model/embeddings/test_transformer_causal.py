@@ -1,4 +1,4 @@
-"""Encoders that read left to right, with tokenisers that read text with its spaces."""
+"""Causal encoders, with tokenizers that need spaces."""
 
 import shutil
 
@@ -32,10 +32,10 @@ BOS = 2
 
 
 def write_tokenizer(folder, *, adds_bos=False):
-    """Letters, and two pieces for words after a space, in the manner of Gemma."""
+    """Letters, and two subwords for words after a space, as in Gemma."""
     vocab = ["<pad>", "<eos>", "<bos>", "<unk>", *LETTERS, "▁a", "ab", "▁ab"]
     merges = [("▁", "a"), ("▁a", "b"), ("a", "b")]
-    ids = {piece: i for i, piece in enumerate(vocab)}
+    ids = {subword: i for i, subword in enumerate(vocab)}
     tokenizer = Tokenizer(models.BPE(ids, merges, unk_token="<unk>"))
     tokenizer.normalizer = normalizers.Replace(" ", "▁")
     tokenizer.pre_tokenizer = pre_tokenizers.Split(" ", "merged_with_previous")
@@ -73,53 +73,55 @@ def hidden(model, ids):
 
 @pytest.mark.parametrize("kind", list(SETTINGS))
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_a_word_has_the_vector_of_its_last_piece(tmp_path, kind, fine_tune):
+def test_vector_of_the_last_subword(tmp_path, kind, fine_tune):
     model = write_causal(tmp_path, kind)
     source = Transformer(tmp_path, fine_tune=fine_tune)
-    spelt = source.tokenizer.encode("cd abe f")
-    assert spelt.tokens == ["c", "d", "▁ab", "e", "▁", "f"]
-    layers = hidden(model, [BOS, *spelt.ids])
+    tokens = source.tokenizer.encode("cd abe f")
+    assert tokens.tokens == ["c", "d", "▁ab", "e", "▁", "f"]
+    layers = hidden(model, [BOS, *tokens.ids])
     expected = layers[-1] if fine_tune else sum(layers) / 3
     found = vectors(source, sentence("cd abe f"))[0]
     assert_close(found, expected[0, [2, 4, 6]], atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_large_states_make_no_large_vectors(tmp_path, fine_tune):
+def test_states_are_normalized(tmp_path, fine_tune):
     model = write_causal(tmp_path)
     model.layers[0].post_feedforward_layernorm.weight.data[3] = 1e4
     model.save_pretrained(tmp_path)
     source = Transformer(tmp_path, fine_tune=fine_tune)
     with torch.no_grad():
         inputs = source.collate([source.index(SENTENCES[2])])
-        raw = source.encoder(input_ids=inputs["pieces"], output_hidden_states=True).hidden_states[1]
+        raw = source.encoder(input_ids=inputs["subwords"], output_hidden_states=True).hidden_states[
+            1
+        ]
     assert float(raw.abs().max()) > 1e3
     # 16 units of unit variance: none is beyond the root of 16.
     assert float(vectors(source, SENTENCES[2]).abs().max()) < 4
 
 
-def test_the_opening_piece_stands_first_and_once(gemma, tmp_path):
+def test_one_opening_token(gemma, tmp_path):
     bare = Transformer(gemma[0], fine_tune=True)
     assert (bare.opening, bare.closing) == ([BOS], [])
     inputs = bare.collate([bare.index(sentence("ab c")), bare.index(sentence("c"))])
-    assert inputs["pieces"][:, 0].tolist() == [BOS, BOS]
+    assert inputs["subwords"][:, 0].tolist() == [BOS, BOS]
     folder = shutil.copytree(gemma[0], tmp_path / "gemma")
     write_tokenizer(folder, adds_bos=True)
     adding = Transformer(folder, fine_tune=True)
     assert (adding.opening, adding.closing) == ([BOS], [])
 
 
-def test_words_are_read_as_in_text(gemma):
+def test_spaces_as_in_text(gemma):
     source = Transformer(gemma[0], fine_tune=True)
     words = ("ab", "ab", ".", "ab", "猫", "犬", "c", "ab")
-    pieces = source.index(Sentence(words=words))
+    subwords = source.index(Sentence(words=words))
     text = source.tokenizer.encode("ab ab. ab猫犬c ab")
     assert text.tokens == ["ab", "▁ab", ".", "▁ab", "猫", "犬", "c", "▁ab"]
-    assert pieces.ids.tolist() == text.ids
-    assert pieces.firsts.tolist() == list(range(8))
+    assert subwords.ids.tolist() == text.ids
+    assert subwords.firsts.tolist() == list(range(8))
 
 
-def test_a_word_knows_what_came_before_and_not_what_comes_after(gemma):
+def test_only_left_context(gemma):
     source = Transformer(gemma[0], fine_tune=False)
     here, after, before = vectors(
         source, sentence("ab cd efg h"), sentence("ab cd xyz abc"), sentence("ba cd efg h")
@@ -130,32 +132,32 @@ def test_a_word_knows_what_came_before_and_not_what_comes_after(gemma):
 
 
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_alone_as_in_a_batch(gemma, fine_tune):
+def test_alone_equals_batch(gemma, fine_tune):
     source = Transformer(gemma[0], fine_tune=fine_tune)
     together = vectors(source, *SENTENCES)
     for row, s in enumerate(SENTENCES):
         assert_close(together[row, : len(s.words)], vectors(source, s)[0], atol=1e-5, rtol=0)
 
 
-def test_a_long_sentence_is_read_in_windows(tmp_path):
-    """11 positions hold 10 pieces: every word from the window in which most stands before it."""
+def test_long_sentence_in_windows(tmp_path):
+    """11 positions hold 10 subwords: every word from the window in which most stands before it."""
     model = write_causal(tmp_path, "Llama", limit=11)
     source = Transformer(tmp_path, fine_tune=True)
-    assert source.max_pieces == 10
+    assert source.max_subwords == 10
     long = sentence("b c de f g h ij k l m n op q")
     found = vectors(source, sentence("b c"), long)[1]
-    pieces = source.index(long)
-    lasts = [*(pieces.firsts[1:] - 1), len(pieces.ids) - 1]
+    subwords = source.index(long)
+    lasts = [*(subwords.firsts[1:] - 1), len(subwords.ids) - 1]
     starts = [0, 5, 10, 15, 18]
-    assert len(pieces.ids) == 28
+    assert len(subwords.ids) == 28
     for word, last in enumerate(lasts):
         start = min(s for s in starts if s <= last < s + 10)
-        window = [BOS, *pieces.ids[start : start + 10].tolist()]
+        window = [BOS, *subwords.ids[start : start + 10].tolist()]
         expected = hidden(model, window)[-1][0, 1 + last - start]
         assert_close(found[word], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_of_a_language_model_its_head_is_left_out(gemma, tmp_path):
+def test_language_model_head_is_dropped(gemma, tmp_path):
     folder = shutil.copytree(gemma[0], tmp_path / "model")
     whole = AutoModelForCausalLM.from_pretrained(folder, tie_word_embeddings=False)
     whole.save_pretrained(folder)
@@ -166,7 +168,7 @@ def test_of_a_language_model_its_head_is_left_out(gemma, tmp_path):
     assert_close(vectors(source, *SENTENCES), expected, atol=1e-6, rtol=0)
 
 
-def test_no_keys_and_values_are_kept(gemma):
+def test_no_key_value_cache(gemma):
     source = Transformer(gemma[0], fine_tune=True)
     outputs = []
     source.encoder.register_forward_hook(lambda *given: outputs.append(given[-1]))
@@ -174,7 +176,7 @@ def test_no_keys_and_values_are_kept(gemma):
     assert [output.past_key_values for output in outputs] == [None]
 
 
-def test_depths_of_its_parameters(gemma):
+def test_parameter_layers(gemma):
     network = make_labeler(
         make_config(embeddings={"transformer": str(gemma[0]), "fine_tune": True})
     ).network
@@ -188,7 +190,7 @@ def test_depths_of_its_parameters(gemma):
 
 
 @pytest.mark.parametrize("fine_tune", [True, False])
-def test_a_model_folder_stands_on_its_own(gemma, tmp_path, fine_tune):
+def test_model_folder_is_self_contained(gemma, tmp_path, fine_tune):
     folder = shutil.copytree(gemma[0], tmp_path / "encoder")
     labeler = make_labeler(
         make_config(embeddings={"transformer": str(folder), "fine_tune": fine_tune})

@@ -11,8 +11,8 @@ from capsrl.errors import DataError
 from capsrl.model.embeddings.vector_files import (
     MAGIC,
     BinaryVectors,
+    HashIndex,
     TextVectors,
-    WordPlaces,
     open_vectors,
     subword_hashes,
 )
@@ -45,8 +45,8 @@ def trained(tmp_path_factory):
 
 def write_bin(path, words, rows, *, version=12, model=2, buckets=5, subwords=(3, 6), **other):
     """The binary format, as fastText's saveModel writes it, output matrix left out."""
-    labels, pruned, quantised = (
-        other.get(k, d) for k, d in [("labels", []), ("pruned", -1), ("quantised", False)]
+    labels, pruned, quantized = (
+        other.get(k, d) for k, d in [("labels", []), ("pruned", -1), ("quantized", False)]
     )
     width = rows.shape[1]
     parts = [struct.pack("<ii", other.get("magic", MAGIC), version)]
@@ -59,13 +59,13 @@ def write_bin(path, words, rows, *, version=12, model=2, buckets=5, subwords=(3,
     for kind, entries in enumerate([words, labels]):
         for count, entry in enumerate(entries, start=256):  # counts with zero bytes inside
             parts.append(entry.encode("utf-8") + b"\0" + struct.pack("<qb", count, kind))
-    parts.append(b"\1\0\0\0\0\0\0\0" * max(pruned, 0) + struct.pack("<?", quantised))
+    parts.append(b"\1\0\0\0\0\0\0\0" * max(pruned, 0) + struct.pack("<?", quantized))
     parts.append(struct.pack("<qq", *other.get("shape", rows.shape)) + rows.astype("<f4").tobytes())
     path.write_bytes(b"".join(parts))
     return path
 
 
-def test_equal_to_fasttext_for_known_and_new_words(trained):
+def test_equals_fasttext(trained):
     path, model = trained
     vectors = open_vectors(path)
     assert isinstance(vectors, BinaryVectors) and vectors.width == 10
@@ -75,7 +75,7 @@ def test_equal_to_fasttext_for_known_and_new_words(trained):
         np.testing.assert_allclose(vectors.vector(word), expected, rtol=0, atol=1e-6, err_msg=word)
 
 
-def test_equal_to_fasttext_without_subwords_and_with_labels(tmp_path):
+def test_equals_fasttext_without_subwords(tmp_path):
     fasttext = pytest.importorskip("fasttext")
     (tmp_path / "text").write_text("__label__a der Hund\n__label__b die Katze\n" * 9)
     model = fasttext.train_supervised(str(tmp_path / "text"), dim=6, epoch=2, thread=THREADS)
@@ -87,7 +87,7 @@ def test_equal_to_fasttext_without_subwords_and_with_labels(tmp_path):
     assert "__label__a" not in vectors and vectors.vector("__label__a") is None
 
 
-def test_a_quantised_model_of_fasttext_is_refused(tmp_path):
+def test_quantized_model(tmp_path):
     fasttext = pytest.importorskip("fasttext")
     lines = [f"__label__{i % 2} wort{i} der Hund{i % 7}\n" for i in range(300)]
     (tmp_path / "text").write_text("".join(lines))
@@ -97,12 +97,12 @@ def test_a_quantised_model_of_fasttext_is_refused(tmp_path):
     model.quantize(input=str(tmp_path / "text"), cutoff=280, verbose=0)
     model.save_model(str(tmp_path / "model.ftz"))
     with pytest.raises(
-        DataError, match=r"model\.ftz: expected full vectors, got a quantised .*\.bin"
+        DataError, match=r"model\.ftz: expected full vectors, got a quantized .*\.bin"
     ):
         open_vectors(tmp_path / "model.ftz")
 
 
-def test_a_word_is_the_mean_of_its_row_and_its_subwords(tmp_path):
+def test_mean_of_row_and_subwords(tmp_path):
     rows = np.arange(14, dtype=np.float32).reshape(7, 2)
     path = write_bin(tmp_path / "a.bin", ["ab", "c"], rows, subwords=(3, 3), labels=["__label__x"])
     vectors = BinaryVectors(path)
@@ -114,14 +114,14 @@ def test_a_word_is_the_mean_of_its_row_and_its_subwords(tmp_path):
     assert "__label__x" not in vectors
 
 
-def test_a_classifier_of_format_11_has_no_subwords(tmp_path):
+def test_old_classifier_has_no_subwords(tmp_path):
     rows = np.arange(12, dtype=np.float32).reshape(6, 2)
     path = write_bin(tmp_path / "a.bin", ["ab"], rows, version=11, model=3)
     np.testing.assert_array_equal(BinaryVectors(path).vector("ab"), rows[0])
     assert BinaryVectors(path).vector("abc") is None
 
 
-def test_hash_is_fnv_with_signed_bytes():
+def test_hash():
     # FNV-1a of "a" is 0xE40C292C in the published test vectors.
     assert list(subword_hashes("a", shortest=1, longest=1)) == [0xE40C292C]
     value = 2166136261
@@ -136,17 +136,17 @@ def test_hash_is_fnv_with_signed_bytes():
         ({"magic": 7}, r"a\.bin: expected a fastText model of format 11 or 12, got another kind"),
         ({"version": 13}, r"a\.bin: expected a fastText model of format 11 or 12, got format 13"),
         ({"pruned": 2}, r"a\.bin: expected full vectors, got a pruned fastText model"),
-        ({"quantised": True}, r"a\.bin: expected full vectors, got a quantised fastText model"),
+        ({"quantized": True}, r"a\.bin: expected full vectors, got a quantized fastText model"),
         ({"buckets": 4}, r"a\.bin: expected 5 rows of 2 numbers, got 6 of 2; the file is damaged"),
     ],
 )
-def test_binary_files_we_cannot_use(tmp_path, options, message):
+def test_unsupported_binary_files(tmp_path, options, message):
     path = write_bin(tmp_path / "a.bin", ["ab"], np.zeros((6, 2)), **options)
     with pytest.raises(DataError, match=message):
         BinaryVectors(path)
 
 
-def test_a_binary_file_cut_anywhere_says_so(tmp_path):
+def test_truncated_binary_file(tmp_path):
     whole = write_bin(tmp_path / "a.bin", ["ab", "cd"], np.zeros((7, 2))).read_bytes()
     for size in range(1, len(whole)):
         (tmp_path / "b.bin").write_bytes(whole[:size])
@@ -156,7 +156,7 @@ def test_a_binary_file_cut_anywhere_says_so(tmp_path):
             BinaryVectors(tmp_path / "b.bin")
 
 
-def test_text_with_and_without_header_equals_what_fasttext_prints(trained, tmp_path):
+def test_text_equals_fasttext(trained, tmp_path):
     _, model = trained
     rows = [
         " ".join([word, *(f"{value:.9g}" for value in model.get_word_vector(word))]) + " "
@@ -172,7 +172,7 @@ def test_text_with_and_without_header_equals_what_fasttext_prints(trained, tmp_p
         assert "Hunde" not in vectors and vectors.vector("Hunde") is None
 
 
-def test_text_words_with_spaces_twice_and_odd_bytes(tmp_path):
+def test_odd_words_in_text(tmp_path):
     lines = b"3 2\r\n. . 1 2\n. 3 4\n. 5 6\n\xc2\xa0x 7 8 \n\xff 9 10\n\nlast 11 -1e-3"
     (tmp_path / "a.vec").write_bytes(lines)
     vectors = TextVectors(tmp_path / "a.vec")
@@ -194,13 +194,13 @@ def test_text_words_with_spaces_twice_and_odd_bytes(tmp_path):
         ("a 1 2 3\nb 1 zwei 3", r"a\.vec:2: expected 3 numbers after 'b', got '1 zwei 3'"),
     ],
 )
-def test_text_files_we_cannot_use(tmp_path, text, message):
+def test_unsupported_text_files(tmp_path, text, message):
     (tmp_path / "a.vec").write_text(text)
     with pytest.raises(DataError, match=message):
         TextVectors(tmp_path / "a.vec").vector("b")
 
 
-def test_other_files_we_cannot_use(tmp_path):
+def test_unsupported_files(tmp_path):
     with pytest.raises(
         DataError, match=r"a\.vec\.gz: expected an uncompressed .* got \.gz; unpack"
     ):
@@ -209,7 +209,7 @@ def test_other_files_we_cannot_use(tmp_path):
         open_vectors(tmp_path / "none.bin")
 
 
-def test_copies_share_the_file_and_survive_pickling(trained, tmp_path):
+def test_copies_and_pickles(trained, tmp_path):
     path, model = trained
     (tmp_path / "a.vec").write_text("a 1 2\n")
     for vectors, word in [(open_vectors(path), "Hund"), (open_vectors(tmp_path / "a.vec"), "a")]:
@@ -218,17 +218,17 @@ def test_copies_share_the_file_and_survive_pickling(trained, tmp_path):
         np.testing.assert_array_equal(again.vector(word), vectors.vector(word))
 
 
-def test_words_of_equal_hash_are_all_candidates():
+def test_hash_collisions():
     from array import array
 
     same = hash(b"a")
-    places = WordPlaces(array("q", [same, 5, same]), array("q", [10, 20, 30]))
+    places = HashIndex(array("q", [same, 5, same]), array("q", [10, 20, 30]))
     assert len(places) == 3 and places.candidates(b"a") == [10, 30]
     assert places.candidates(b"b") == []
 
 
 @given(st.text(max_size=8), st.integers(1, 4), st.integers(0, 3))
-def test_subwords_against_all_slices(word, shortest, extra):
+def test_subwords_equal_all_slices(word, shortest, extra):
     marked = f"<{word}>"
     longest = shortest + extra
     slices = [
