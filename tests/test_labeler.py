@@ -6,7 +6,6 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
 
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import CHUNK, Labeler
@@ -286,25 +285,6 @@ def _all(sentences):
     return [p for s in sentences for p in s.propositions]
 
 
-def test_loading_draws_no_random_numbers(tmp_path, bert):
-    """Millions of them would only be overwritten; nor does it disturb those of its caller."""
-    embeddings = {"transformer": bert, "learned": 4, "characters": 6}
-    encoder = {"layers": 2, "predicate_width": 5}
-    make_labeler(make_config(embeddings=embeddings, encoder=encoder)).save(tmp_path / "model")
-    before = torch.get_rng_state()
-    Labeler.load(tmp_path / "model")
-    assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_a_compact_model_is_a_quarter_in_size(tmp_path, bert):
-    labeler = make_labeler(make_config(embeddings={"transformer": bert}, rank=200, size=16))
-    sizes = {}
-    for precision in ("full", "compact"):
-        labeler.save(tmp_path / precision, precision=precision)
-        sizes[precision] = sum(f.stat().st_size for f in (tmp_path / precision).glob("weights-*"))
-    assert sizes["compact"] < 0.35 * sizes["full"]
-
-
 def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
     """JSON lines can bring in half of a surrogate pair."""
     odd = [*SENTENCES, *[sentence("a\ud800b", (0, "x.01", {}))] * 2]
@@ -313,46 +293,6 @@ def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
     loaded = Labeler.load(tmp_path / "model")
     assert "a\ud800b" in loaded.inventory.words
     assert label(loaded, odd) == label(labeler, odd)
-
-
-def test_saving_replaces_a_model(saved, tmp_path):
-    make_labeler(seed=1).save(tmp_path / "model")
-    other = make_labeler(seed=2)
-    other.save(tmp_path / "model")
-    assert label(Labeler.load(tmp_path / "model"), ALL) == label(other, ALL)
-    assert [path.name for path in tmp_path.iterdir()] == ["model"]
-
-
-def test_saving_replaces_nothing_but_a_model(tmp_path):
-    (tmp_path / "thesis").mkdir()
-    (tmp_path / "thesis" / "chapter1.tex").write_text("years of work")
-    with pytest.raises(ModelError, match=r"thesis: expected a model folder to replace, or nothing"):
-        make_labeler().save(tmp_path / "thesis")
-    assert (tmp_path / "thesis" / "chapter1.tex").read_text() == "years of work"
-
-
-@pytest.mark.parametrize("name", ["config.json", "vocab.json"])
-def test_refuses_a_folder_without_a_file(model, name):
-    (model / name).unlink()
-    with pytest.raises(ModelError, match=rf"model: expected {name}, got no such file"):
-        Labeler.load(model)
-
-
-@pytest.mark.parametrize("name", ["config.json", "vocab.json"])
-def test_refuses_damaged_json(model, name):
-    text = (model / name).read_text()
-    (model / name).write_text(text[: len(text) // 2])
-    with pytest.raises(ModelError, match=rf"{name}: expected JSON, got "):
-        Labeler.load(model)
-    (model / name).write_text("[1]")
-    with pytest.raises(ModelError, match=rf"{name}: expected a JSON object, got list"):
-        Labeler.load(model)
-
-
-def test_refuses_a_newer_format(model):
-    edit_json(model / "config.json", format=99)
-    with pytest.raises(ModelError, match=r"format 1 or older, got 99; upgrade capsrl"):
-        Labeler.load(model)
 
 
 def test_refuses_settings_it_does_not_know(model):
@@ -369,50 +309,3 @@ def test_refuses_settings_it_does_not_know(model):
     edit_json(model / "config.json", encoder=None)
     with pytest.raises(ModelError, match=r"expected the settings of a model, got 'encoder'"):
         Labeler.load(model)
-
-
-def test_refuses_senses_that_do_not_fit_together(model):
-    edit_json(model / "vocab.json", sense_counts=[1])
-    with pytest.raises(ModelError, match=r"expected 6 sense_counts, got 1"):
-        Labeler.load(model)
-
-
-def _weights(model):
-    (file,) = model.glob("weights-*.safetensors")
-    return file, load_file(file)
-
-
-def test_refuses_a_missing_tensor(model):
-    file, weights = _weights(model)
-    del weights["routing.agreement"]
-    save_file(weights, file)
-    with pytest.raises(ModelError, match=r"expected tensor routing.agreement \(of 1 missing\)"):
-        Labeler.load(model)
-
-
-def test_refuses_a_tensor_it_has_no_place_for(model):
-    file, weights = _weights(model)
-    save_file(weights | {"soul": torch.zeros(1)}, file)
-    with pytest.raises(ModelError, match=r"got tensor soul, which config.json has no place for"):
-        Labeler.load(model)
-
-
-def test_refuses_a_tensor_of_another_shape_or_kind(model):
-    file, weights = _weights(model)
-    save_file(weights | {"routing.agreement": torch.zeros(4, 5)}, file)
-    with pytest.raises(
-        ModelError, match=r"expected routing.agreement of shape \(4, 4\), got \(4, 5\)"
-    ):
-        Labeler.load(model)
-    save_file(weights | {"routing.agreement": torch.zeros(4, 4, dtype=torch.int8)}, file)
-    with pytest.raises(
-        ModelError, match=r"expected routing.agreement in torch.float32, got torch.int8"
-    ):
-        Labeler.load(model)
-
-
-def test_refuses_a_folder_without_its_encoder(tmp_path, bert):
-    make_labeler(make_config(embeddings={"transformer": bert})).save(tmp_path / "model")
-    (tmp_path / "model" / "transformer" / "config.json").unlink()
-    with pytest.raises(ModelError, match=r"model/transformer: expected a folder with config.json"):
-        Labeler.load(tmp_path / "model")

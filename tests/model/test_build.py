@@ -114,9 +114,9 @@ def make_labeler(config, *, words=COUNTS, frames=None, seed=0):
     return Labeler(make_network(config, inventory, words=words), config)
 
 
-def label(labeler, sentences=SENTENCES, **options):
+def label(labeler, sentences=SENTENCES, predicates="marked", **options):
     """Labeled sentences, and the probabilities of all roles: there may be few arguments."""
-    labeled = list(labeler.label_sentences(sentences, trace=True, **options))
+    labeled = list(labeler.label_sentences(sentences, predicates=predicates, trace=True, **options))
     return labeled, [p.trace.beliefs.tolist() for s in labeled for p in s.propositions]
 
 
@@ -153,7 +153,7 @@ def test_all_sources_with_marked_predicates(fine_tune, files, tmp_path):
     labeler = make_labeler(config_of(files, *WIDTHS, fine_tune=fine_tune, mark_predicate=True))
     assert_alone_as_in_a_batch(labeler)
     labeler.save(tmp_path / "model")
-    for predicates in ("given", "predicted"):
+    for predicates in ("marked", "found"):
         labeled = label(labeler, predicates=predicates)
         assert label(Labeler.load(tmp_path / "model"), predicates=predicates) == labeled
 
