@@ -1,7 +1,7 @@
 """Make a network from settings and an inventory: the one place in the model that reads settings."""
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -119,9 +119,19 @@ def _make_sources(
     folder: Path | None,
     words: Mapping[str, int] | None,
 ) -> Sources:
-    sources = (
-        _pretrained(config, words or inventory.words) if folder is None else _saved(config, folder)
-    )
+    sources: Sources = {}
+    if config.transformer is not None:
+        sources["transformer"] = _make_transformer(config, folder)
+    if config.elmo is not None:
+        sources["elmo"] = (
+            Elmo.from_folder(config.elmo) if folder is None else Elmo.from_saved(folder / "elmo")
+        )
+    if config.fasttext is not None:
+        sources["fasttext"] = (
+            FastText.from_file(open_vectors(config.fasttext), words or inventory.words)
+            if folder is None
+            else FastText.from_saved(folder / "fasttext")
+        )
     if config.learned:
         sources["learned"] = Words(words=inventory.words, width=config.learned, counts=words)
     if config.characters:
@@ -141,44 +151,20 @@ def _make_sources(
     return sources
 
 
-def _pretrained(config: EmbeddingsConfig, words: Iterable[str]) -> Sources:
-    """Sources read from the files that the config names."""
-    sources: Sources = {}
-    if config.transformer is not None:
-        transformer = Transformer(
-            config.transformer,
-            fine_tune=config.fine_tune,
-            mark_predicate=config.mark_predicate,
+def _make_transformer(config: EmbeddingsConfig, folder: Path | None) -> Transformer:
+    assert config.transformer is not None
+    transformer = Transformer(
+        config.transformer if folder is None else folder / "transformer",
+        fine_tune=config.fine_tune,
+        mark_predicate=config.mark_predicate,
+        pretrained=folder is None,
+    )
+    if config.mark_predicate and transformer.n_types < 2:
+        raise ConfigError(
+            "model.embeddings.mark_predicate: expected an encoder with 2 token types, got "
+            f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width instead"
         )
-        if config.mark_predicate and transformer.n_types < 2:
-            raise ConfigError(
-                "model.embeddings.mark_predicate: expected an encoder with 2 token types, got "
-                f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width "
-                "instead"
-            )
-        sources["transformer"] = transformer
-    if config.elmo is not None:
-        sources["elmo"] = Elmo.from_folder(config.elmo)
-    if config.fasttext is not None:
-        sources["fasttext"] = FastText.from_file(open_vectors(config.fasttext), words)
-    return sources
-
-
-def _saved(config: EmbeddingsConfig, folder: Path) -> Sources:
-    """The same sources from the files of `WordVectors.save_files`, without their weights."""
-    sources: Sources = {}
-    if config.transformer is not None:
-        sources["transformer"] = Transformer(
-            folder / "transformer",
-            fine_tune=config.fine_tune,
-            mark_predicate=config.mark_predicate,
-            pretrained=False,
-        )
-    if config.elmo is not None:
-        sources["elmo"] = Elmo.from_saved(folder / "elmo")
-    if config.fasttext is not None:
-        sources["fasttext"] = FastText.from_saved(folder / "fasttext")
-    return sources
+    return transformer
 
 
 def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:

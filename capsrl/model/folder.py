@@ -22,7 +22,7 @@ from capsrl.errors import ModelError
 from capsrl.model.build import attach_files, make_network
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
-from capsrl.model.weights import Precision, load_weights, save_weights
+from capsrl.model.weights import Precision, check_weights, load_weights, save_weights
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
 
@@ -59,7 +59,11 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     with _SkipInitialization():
         network = make_network(config, inventory, folder=folder)
     weights = load_weights(folder)
-    _check(weights, network.state_dict(), folder)
+    wanted = network.state_dict()
+    check_weights(weights, wanted, source=folder)
+    extra = sorted(weights.keys() - wanted.keys())
+    if extra:
+        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json does not require")
     network.load_state_dict(weights, assign=True)
     attach_files(network, config.embeddings)
     return network, config
@@ -87,25 +91,6 @@ class _SkipInitialization(TorchFunctionMode):
         if func in (init.normal_, init.uniform_, init.kaiming_uniform_):
             return kwargs["tensor"]
         return func(*args, **kwargs)
-
-
-def _check(weights: dict[str, Tensor], wanted: dict[str, Tensor], folder: Path) -> None:
-    missing = sorted(wanted.keys() - weights.keys())
-    extra = sorted(weights.keys() - wanted.keys())
-    if missing:
-        raise ModelError(f"{folder}: expected tensor {missing[0]} (of {len(missing)} missing)")
-    if extra:
-        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json does not require")
-    for name, tensor in wanted.items():
-        if weights[name].shape != tensor.shape:
-            raise ModelError(
-                f"{folder}: expected {name} of shape {tuple(tensor.shape)}, "
-                f"got {tuple(weights[name].shape)}"
-            )
-        if weights[name].dtype != tensor.dtype:
-            raise ModelError(
-                f"{folder}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
-            )
 
 
 def _read_config(file: Path) -> ModelConfig:

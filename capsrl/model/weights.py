@@ -62,6 +62,25 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
     return weights
 
 
+def check_weights(
+    weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], *, source: Path
+) -> None:
+    """Raise ModelError naming a tensor that is missing or has another shape or type than wanted."""
+    missing = sorted(wanted.keys() - weights.keys())
+    if missing:
+        raise ModelError(f"{source}: expected tensor {missing[0]} (of {len(missing)} missing)")
+    for name, tensor in wanted.items():
+        if weights[name].shape != tensor.shape:
+            raise ModelError(
+                f"{source}: expected {name} of shape {tuple(tensor.shape)}, "
+                f"got {tuple(weights[name].shape)}"
+            )
+        if weights[name].dtype != tensor.dtype:
+            raise ModelError(
+                f"{source}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
+            )
+
+
 def _dequantize(quantized: Tensor, scale: Tensor) -> Tensor:
     """Dequantize a matrix.
 

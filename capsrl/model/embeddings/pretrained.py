@@ -13,6 +13,7 @@ from torch import nn
 
 from capsrl.errors import ModelError
 from capsrl.model.embeddings.bert import Bert, rename_weights
+from capsrl.model.weights import check_weights
 
 
 def find_folder(name: str | Path) -> Path:
@@ -45,7 +46,7 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
         except KeyError as error:
             raise ModelError(f"{folder / 'config.json'}: expected {error}, got none") from None
         if pretrained:
-            _load_exactly(encoder, folder / "model.safetensors")
+            _load_bert(encoder, folder / "model.safetensors")
         return encoder
     try:
         from transformers import AutoConfig, AutoModel
@@ -91,24 +92,17 @@ def common_names(encoder: nn.Module, folder: Path) -> dict[str, Any]:
     }
 
 
-def _load_exactly(encoder: nn.Module, file: Path) -> None:
+def _load_bert(encoder: Bert, file: Path) -> None:
     try:
-        weights = rename_weights(load_file(file))
+        weights = {name: w.float() for name, w in rename_weights(load_file(file)).items()}
     except FileNotFoundError:
         raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
     except SafetensorError as error:
         raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
     wanted = encoder.state_dict()
-    missing = sorted(wanted.keys() - weights.keys())
-    if missing:
-        raise ModelError(f"{file}: expected the weights of a BertModel, got no {missing[0]}")
-    for name, weight in wanted.items():
-        if weights[name].shape != weight.shape:
-            raise ModelError(
-                f"{file}: expected {name} of shape {tuple(weight.shape)} as config.json says, "
-                f"got {tuple(weights[name].shape)}"
-            )
-    encoder.load_state_dict({name: weights[name].float() for name in wanted})
+    check_weights(weights, wanted, source=file)
+    # A file may have more layers than config.json asks for.
+    encoder.load_state_dict({name: weights[name] for name in wanted})
 
 
 def read_config(folder: Path) -> dict[str, Any]:

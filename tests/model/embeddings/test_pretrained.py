@@ -125,14 +125,14 @@ def test_wrong_weights(copy):
     edit_json(copy / "config.json", hidden_size=16, max_position_embeddings=65)
     with pytest.raises(
         ModelError,
-        match=r"positions.weight of shape \(65, 16\) as config.json says, got \(64, 16\)",
+        match=r"positions.weight of shape \(65, 16\), got \(64, 16\)",
     ):
         Transformer(copy, fine_tune=True)
     edit_json(copy / "config.json", max_position_embeddings=64)
     weights = load_file(copy / "model.safetensors")
     del weights["embeddings.LayerNorm.bias"]
     save_file(weights, copy / "model.safetensors")
-    with pytest.raises(ModelError, match=r"expected the weights of a BertModel, got no norm.bias"):
+    with pytest.raises(ModelError, match=r"expected tensor norm.bias \(of 1 missing\)"):
         Transformer(copy, fine_tune=True)
 
 
