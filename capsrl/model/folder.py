@@ -143,6 +143,6 @@ def _read_json(file: Path) -> dict[str, Any]:
 
 def _write_json(file: Path, data: dict[str, Any]) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \\udc00 is
+    # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \udc00 is
     # also its escape in JSON.
     file.write_bytes(text.encode("utf-8", "backslashreplace"))

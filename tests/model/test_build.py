@@ -315,3 +315,10 @@ def test_damaged_model_folders(files, tmp_path):
     (tmp_path / "model" / "elmo" / "options.json").write_text("{}")
     with pytest.raises(ModelError, match=r"options.json: expected the options .* no lstm.dim"):
         Labeler.load(tmp_path / "model")
+
+
+def test_settings_stay_in_build_and_folder():
+    """The other modules of the model take plain arguments."""
+    files = (ROOT / "capsrl" / "model").rglob("*.py")
+    readers = {f.name for f in files if "capsrl.config" in f.read_text(encoding="utf-8")}
+    assert readers == {"build.py", "folder.py"}

@@ -116,12 +116,7 @@ class Characters(WordSource[list[tuple[int, ...]]]):
             spellings.append((start, *self.vocab.ids(shortened), end))
         return spellings
 
-    def collate(
-        self,
-        items: Sequence[list[tuple[int, ...]]],
-        *,
-        marked: Marked = None,
-    ) -> Inputs:
+    def collate(self, items: Sequence[list[tuple[int, ...]]], *, marked: Marked = None) -> Inputs:
         """Spell every distinct word of the batch once.
 
         -> spellings  U X  character ids of the distinct words; the first is empty, for padding
