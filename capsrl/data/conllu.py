@@ -1,20 +1,31 @@
-"""CoNLL-U and CoNLL-U Plus text -> Sentence, and Sentence -> CoNLL-U Plus.
+"""Read CoNLL-U and CoNLL-U Plus, write CoNLL-U Plus.
 
-A file of plain CoNLL-U has ten columns; CoNLL-U Plus names its own in a first line
-`# global.columns = ID FORM ...`. Propositions stand in two of them:
+Plain CoNLL-U has ten columns; CoNLL-U Plus names its own in a first line
+`# global.columns = ID FORM ...`. Propositions are in two of them:
 
-UP:PRED      the sense of the word as a predicate, `_` if it is none, `?` if the sense is unknown
+UP:PRED      the sense if the word is a predicate, `_` if it is not, `?` if the sense is unknown
 UP:ARGHEADS  the arguments of that predicate, `A0:2|A1:6` (role, colon, ID of the word)
 
-What a Sentence has no field for is kept in `Sentence.columns` for the way back: UPOS, XPOS, FEATS,
-DEPS, MISC, any column of another name, and the rows that are no words (multiword tokens 2-3,
-empty nodes 8.1) under NODES_BEFORE the word they stand above, and NODES_AFTER the last.
+Columns that a Sentence has no field for are kept in `Sentence.columns`: UPOS, XPOS, FEATS, DEPS,
+MISC and columns of other names. So are rows that are not words (multiword tokens 2-3, empty nodes
+8.1), under NODES_BEFORE the word they stand above, or NODES_AFTER the last word. What
+`format_conllup` writes, `read_conllu` reads as the same sentences without probabilities.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from capsrl.data.rows import (
+    Block,
+    Watch,
+    filled,
+    format_heads,
+    format_ids,
+    name_sentence,
+    parse_heads,
+    read_blocks,
+)
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence
 
@@ -23,101 +34,80 @@ PLAIN_COLUMNS = (
 )  # fmt: skip
 PLUS_COLUMNS = (*PLAIN_COLUMNS, "UP:PRED", "UP:ARGHEADS")
 HEADER = f"# global.columns = {' '.join(PLUS_COLUMNS)}\n"
-NODES_BEFORE, NODES_AFTER = "NODES_BEFORE", "NODES_AFTER"
-NO_SENSE = "?"
 
-# Comments with a meaning.
-GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
-SENT_ID = re.compile(r"#\s*sent_id(?:\s*=\s*|\s+)(\S.*)")  # UD 1 wrote no equals sign
-TEXT = re.compile(r"#\s*text\s*= ?(.*)")
-
+_NODES_BEFORE, _NODES_AFTER = "NODES_BEFORE", "NODES_AFTER"
+_NO_SENSE = "?"
 _FIELDS = {"ID", "FORM", "LEMMA", "HEAD", "DEPREL", "UP:PRED", "UP:ARGHEADS"}
-_NUMBER = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
-# Nine digits at most: int() refuses thousands of them.
+_GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
+_SENT_ID = re.compile(r"#\s*sent_id(?:\s*=\s*|\s+)(\S.*\S|\S)\s*")  # UD 1: no equals sign
+_TEXT = re.compile(r"#\s*text\s*= ?(.*)")
+# At most nine digits: int() refuses thousands of them.
 _NODE = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})|(0|[1-9]\d{0,8})\.[1-9]\d*", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
-    """The lines of one sentence, split at tabs and not yet understood.
+class Table:
+    """The cells of a block, and which of its rows are words.
 
-    line      number of the first row in its file; the others follow without a gap
-    columns   their names
-    comments  the lines above the rows, without `# global.columns`
+    columns  names of the columns
+    rows     cells of each row; rows may differ in width
+    words    index of each word among the rows
+    ids      IDs of words and empty nodes, in order: what Universal PropBank 2.0 counts
+    others   word -> rows above it that are not words; key n: rows after the last of n words
     """
 
-    source: str
-    line: int
+    block: Block
     columns: tuple[str, ...]
-    comments: tuple[str, ...]
     rows: list[list[str]]
-
-    def where(self, row: int) -> str:
-        """The place of a row, for messages."""
-        return f"{self.source}:{self.line + row}"
-
-
-@dataclass(frozen=True, slots=True)
-class Nodes:
-    """Which rows of a block are words.
-
-    words   index of each word among the rows
-    ids     the IDs of words and empty nodes, in order: what Universal PropBank 2.0 counts
-    before  word -> the rows above it that are no words; key n: those after the last of n words
-    """
-
     words: list[int]
     ids: list[str]
-    before: dict[int, list[int]]
+    others: dict[int, list[int]]
+
+    def where(self, word: int) -> str:
+        """Return `file:line` of a word."""
+        return self.block.where(self.words[word])
+
+    @property
+    def sent_id(self) -> str | None:
+        """The name of the sentence in the comments."""
+        return _find_comment(self.block.comments, _SENT_ID)
 
 
-def read_conllu(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[Sentence]:
-    """Yield one Sentence per block of a CoNLL-U or CoNLL-U Plus file, holding one at a time.
+def read_conllu(
+    lines: Iterable[str], *, source: str = "<lines>", watch: Watch | None = None
+) -> Iterator[Sentence]:
+    """Yield the sentences of a CoNLL-U or CoNLL-U Plus file; hold one at a time.
 
-    `id` is the sent_id. `tags` are XPOS, or UPOS where XPOS is all `_`. `offsets` are known when
-    every word stands in the `# text` line as it is written: not where a multiword token (French
+    `id` is the sent_id. `tags` are XPOS, or UPOS where XPOS is empty. `offsets` are known when
+    every word is in the `# text` line as written: not where a multiword token (French
     du = de + le) differs from its words. Arguments on empty nodes are left out.
+    watch  is called with each block of rows before its sentence is yielded
     Raises DataError naming source and line.
     """
-    for block in read_blocks(lines, source=source):
-        _check_columns(block)
-        nodes = find_nodes(block)
-        yield make_sentence(block, nodes).with_propositions(_propositions(block, nodes))
+    for table in read_tables(lines, source=source, watch=watch):
+        _check_columns(table)
+        yield make_sentence(table).with_propositions(_propositions(table))
 
 
-def read_blocks(lines: Iterable[str], *, source: str) -> Iterator[Block]:
-    """Yield the blocks of a CoNLL-U-like file, of whatever width."""
+def read_tables(
+    lines: Iterable[str], *, source: str, watch: Watch | None = None
+) -> Iterator[Table]:
+    """Yield the tables of a file like CoNLL-U, with rows of any width."""
     columns: tuple[str, ...] = PLAIN_COLUMNS
-    comments: list[str] = []
-    rows: list[list[str]] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.startswith("#"):
-            if rows:
-                raise DataError(
-                    f"{source}:{number}: expected a word or a blank line, got a comment; "
-                    "comments stand above the words"
-                )
-            if header := GLOBAL_COLUMNS.fullmatch(line):
+    for block in read_blocks(lines, source=source, comment="#", watch=watch):
+        for comment in block.comments:
+            if header := _GLOBAL_COLUMNS.fullmatch(comment):
                 columns = tuple(header[1].split())
-            else:
-                comments.append(line)
-        elif line.strip():
-            rows.append(line.split("\t"))
-        elif rows:
-            yield Block(source, number - len(rows), columns, tuple(comments), rows)
-            comments, rows = [], []
-    if rows:  # the last sentence may lack its blank line
-        yield Block(source, number - len(rows) + 1, columns, tuple(comments), rows)
+        yield _make_table(block, columns)
 
 
-def find_nodes(block: Block) -> Nodes:
-    """Tell words from multiword tokens and empty nodes, and check that IDs count 1, 2, 3, ..."""
+def _make_table(block: Block, columns: tuple[str, ...]) -> Table:
+    rows = [row.split("\t") for row in block.rows]
     words: list[int] = []
     ids: list[str] = []
-    before: dict[int, list[int]] = {}
+    others: dict[int, list[int]] = {}
     last_of_multiword = 0
-    for row, cells in enumerate(block.rows):
+    for row, cells in enumerate(rows):
         if cells[0] == str(len(words) + 1):
             words.append(row)
             ids.append(cells[0])
@@ -132,46 +122,43 @@ def find_nodes(block: Block) -> Nodes:
                 f"{block.where(row)}: expected ID {len(words) + 1} (or a multiword token or empty "
                 f"node there), got {cells[0]!r}"
             )
-        before.setdefault(len(words), []).append(row)
+        others.setdefault(len(words), []).append(row)
     if not words or last_of_multiword > len(words):
         expected = max(last_of_multiword, 1)
         raise DataError(
-            f"{block.where(len(block.rows) - 1)}: expected words up to ID {expected}, "
+            f"{block.where(len(rows) - 1)}: expected words up to ID {expected}, "
             f"got {len(words)} words"
         )
-    return Nodes(words, ids, before)
+    return Table(block, columns, rows, words, ids, others)
 
 
-def make_sentence(block: Block, nodes: Nodes) -> Sentence:
-    """The Sentence of a block, without propositions."""
-    rows = [block.rows[row] for row in nodes.words]
-    cells = dict(zip(block.columns, zip(*rows, strict=True), strict=True))
+def make_sentence(table: Table) -> Sentence:
+    """Return the Sentence of a table, without propositions."""
+    rows = [table.rows[row] for row in table.words]
+    cells = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     words = cells["FORM"]
     if "" in words:
-        raise DataError(
-            f"{block.where(nodes.words[words.index('')])}: expected a FORM, got nothing"
-        )
-    columns = {
-        name: kept for name in cells if name not in _FIELDS and (kept := _filled(cells, name))
-    }
-    columns |= _other_nodes(block, nodes)
-    text = find_comment(block.comments, TEXT)
+        raise DataError(f"{table.where(words.index(''))}: expected a FORM, got nothing")
+    columns = {name: cells[name] for name in cells if name not in _FIELDS and filled(cells[name])}
+    columns |= _other_nodes(table)
+    comments = [c for c in table.block.comments if not _GLOBAL_COLUMNS.fullmatch(c)]
+    text = _find_comment(comments, _TEXT)
     return Sentence(
         words,
-        lemmas=_filled(cells, "LEMMA"),
+        lemmas=filled(cells.get("LEMMA")),
         tags=columns.get("XPOS") or columns.get("UPOS"),
-        heads=_heads(_filled(cells, "HEAD"), block, nodes),
-        relations=_filled(cells, "DEPREL"),
+        heads=parse_heads(cells.get("HEAD"), where=table.where),
+        relations=filled(cells.get("DEPREL")),
         text=text,
         offsets=None if text is None else find_offsets(words, text),
-        id=find_comment(block.comments, SENT_ID),
+        id=table.sent_id,
         columns=columns,
-        comments=block.comments,
+        comments=tuple(comments),
     )
 
 
 def find_offsets(words: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    """Where each word stands in the text, or None unless all stand there in order as written."""
+    """Return (start, end) of each word, or None unless the text has all words in this order."""
     offsets = []
     end = 0
     for word in words:
@@ -185,18 +172,10 @@ def find_offsets(words: Sequence[str], text: str) -> tuple[tuple[int, int], ...]
     return tuple(offsets)
 
 
-def find_comment(comments: Iterable[str], pattern: re.Pattern[str]) -> str | None:
-    """What the first comment of a kind (SENT_ID, TEXT) says."""
-    for line in comments:
-        if found := pattern.fullmatch(line):
-            return found[1].rstrip() if pattern is SENT_ID else found[1]
-    return None
-
-
 def parse_arguments(
     cell: str, positions: Mapping[str, int | None], *, where: str
 ) -> tuple[Argument, ...]:
-    """Read `A0:2|A1:6`; positions maps an ID to its word, or to None: an argument to leave out."""
+    """Parse `A0:2|A1:6`; positions maps an ID to its word, or to None to leave it out."""
     if cell in ("_", ""):
         return ()
     arguments = []
@@ -213,80 +192,201 @@ def parse_arguments(
     return tuple(sorted(arguments, key=lambda argument: argument.word))
 
 
-def _check_columns(block: Block) -> None:
-    if block.columns[:1] != ("ID",) or "FORM" not in block.columns:
+def format_conllup(sentence: Sentence) -> str:
+    """Return the comments, rows and blank line of a sentence; a file begins with HEADER.
+
+    Lemmas, heads and relations come from the sentence; UPOS, XPOS, FEATS, DEPS and MISC from its
+    columns. Without an XPOS column the tags go to XPOS, and PFEAT or FEAT of CoNLL-2009 to FEATS.
+    Raises DataError for what the format cannot hold: tabs and line breaks, an empty word, two
+    propositions on one word.
+    """
+    empty = ("_",) * len(sentence)
+    columns = sentence.columns
+    predicates, arguments = _proposition_columns(sentence)
+    table = (
+        format_ids(len(sentence)),
+        sentence.words,
+        sentence.lemmas or empty,
+        columns.get("UPOS", empty),
+        columns.get("XPOS") or _tags(sentence) or empty,
+        _features(sentence) or empty,
+        format_heads(sentence) or empty,
+        sentence.relations or empty,
+        columns.get("DEPS", empty),
+        columns.get("MISC", empty),
+        predicates,
+        arguments,
+    )
+    _check_cells(sentence, table)
+    rows = ["\t".join(cells) for cells in zip(*table, strict=True)]
+    lines = [*_comments(sentence), *_with_other_nodes(sentence, rows)]
+    return "\n".join(lines) + "\n\n"
+
+
+def _find_comment(comments: Iterable[str], pattern: re.Pattern[str]) -> str | None:
+    """Return the value of the first comment that matches."""
+    return next((found[1] for line in comments if (found := pattern.fullmatch(line))), None)
+
+
+def _check_columns(table: Table) -> None:
+    names, source = table.columns, table.block.source
+    if names[:1] != ("ID",) or "FORM" not in names:
         raise DataError(
-            f"{block.source}: expected ID first and FORM in # global.columns, got "
-            f"{' '.join(block.columns) or 'nothing'}; a stand-off file of Universal PropBank 2.0 "
+            f"{source}: expected ID first and FORM in # global.columns, got "
+            f"{' '.join(names) or 'nothing'}; a stand-off file of Universal PropBank 2.0 "
             "is read together with its CoNLL-U: --merge FILE"
         )
-    if len(set(block.columns)) != len(block.columns):
+    if len(set(names)) != len(names):
         raise DataError(
-            f"{block.source}: expected different names in # global.columns, got "
-            f"{' '.join(block.columns)}"
+            f"{source}: expected different names in # global.columns, got {' '.join(names)}"
         )
-    width = len(block.columns)
-    for row, cells in enumerate(block.rows):
-        if len(cells) != width:
-            hint = (
-                "; CoNLL-U Plus begins with # global.columns; "
-                "for Universal PropBank 1.0 name the format up1"
-                if len(cells) > width and block.columns == PLAIN_COLUMNS
-                else ""
-            )
-            raise DataError(f"{block.where(row)}: expected {width} columns, got {len(cells)}{hint}")
-
-
-def _filled(cells: Mapping[str, tuple[str, ...]], name: str) -> tuple[str, ...] | None:
-    """A column, or None if it is absent or all `_`."""
-    column = cells.get(name)
-    return None if column is None or set(column) == {"_"} else column
-
-
-def _heads(
-    column: tuple[str, ...] | None, block: Block, nodes: Nodes
-) -> tuple[int | None, ...] | None:
-    if column is None:
-        return None
-    for row, cell in zip(nodes.words, column, strict=True):
-        if not _NUMBER.fullmatch(cell) or int(cell) > len(column):
+    for row, cells in enumerate(table.rows):
+        if len(cells) != len(names):
+            hint = ""
+            if len(cells) > len(names) and names == PLAIN_COLUMNS:
+                hint = (
+                    "; CoNLL-U Plus begins with # global.columns; "
+                    "for Universal PropBank 1.0 name the format up1"
+                )
             raise DataError(
-                f"{block.where(row)}: expected HEAD from 0 to {len(column)}, got {cell!r}; "
-                "an unparsed sentence has `_` at every word"
+                f"{table.block.where(row)}: expected {len(names)} columns, got {len(cells)}{hint}"
             )
-    return tuple(int(cell) - 1 if cell != "0" else None for cell in column)
 
 
-def _other_nodes(block: Block, nodes: Nodes) -> dict[str, tuple[str, ...]]:
-    """Multiword tokens and empty nodes, as rows of the ten plain columns in one string per word."""
-    if not nodes.before:
+def _other_nodes(table: Table) -> dict[str, tuple[str, ...]]:
+    """Return multiword tokens and empty nodes: rows of ten columns, one string per word."""
+    if not table.others:
         return {}
-    n = len(nodes.words)
+    n = len(table.words)
     texts = [""] * (n + 1)
-    for word, rows in nodes.before.items():
-        cells = [dict(zip(block.columns, block.rows[row], strict=True)) for row in rows]
+    for word, rows in table.others.items():
+        cells = [dict(zip(table.columns, table.rows[row], strict=True)) for row in rows]
         texts[word] = "\n".join(
             "\t".join(row.get(name, "_") for name in PLAIN_COLUMNS) for row in cells
         )
-    columns = {NODES_BEFORE: tuple(texts[:n]), NODES_AFTER: ("",) * (n - 1) + (texts[n],)}
+    columns = {_NODES_BEFORE: tuple(texts[:n]), _NODES_AFTER: ("",) * (n - 1) + (texts[n],)}
     return {name: column for name, column in columns.items() if any(column)}
 
 
-def _propositions(block: Block, nodes: Nodes) -> Iterator[Proposition]:
-    if "UP:PRED" not in block.columns:
+def _propositions(table: Table) -> Iterator[Proposition]:
+    if "UP:PRED" not in table.columns:
         return
-    sense_column = block.columns.index("UP:PRED")
-    heads = block.columns.index("UP:ARGHEADS") if "UP:ARGHEADS" in block.columns else None
-    positions = {str(word): word - 1 for word in range(1, len(nodes.words) + 1)}
-    with_empty = positions | {node: None for node in nodes.ids if "." in node}
-    for word, row in enumerate(nodes.words):
-        cells = block.rows[row]
+    sense_column = table.columns.index("UP:PRED")
+    heads = table.columns.index("UP:ARGHEADS") if "UP:ARGHEADS" in table.columns else None
+    positions = {node: None if "." in node else int(node) - 1 for node in table.ids}
+    for word, row in enumerate(table.words):
+        cells = table.rows[row]
         sense = cells[sense_column]
         if sense in ("_", ""):
             continue
         arguments = "_" if heads is None else cells[heads]
         yield Proposition(
             word,
-            None if sense == NO_SENSE else sense,
-            parse_arguments(arguments, with_empty, where=block.where(row)),
+            None if sense == _NO_SENSE else sense,
+            parse_arguments(arguments, positions, where=table.where(word)),
         )
+
+
+def _features(sentence: Sentence) -> tuple[str, ...] | None:
+    # CoNLL-2009 has two columns of features; the predicted one is preferred, as for the others.
+    found = (sentence.columns.get(name) for name in ("FEATS", "PFEAT", "FEAT"))
+    return next((column for column in found if column and filled(column)), None)
+
+
+def _tags(sentence: Sentence) -> tuple[str, ...] | None:
+    # A reader that found XPOS empty took the tags from UPOS, so they are in that column already.
+    return None if sentence.tags == sentence.columns.get("UPOS") else sentence.tags
+
+
+def _proposition_columns(sentence: Sentence) -> tuple[list[str], list[str]]:
+    name = name_sentence(sentence)
+    predicates = ["_"] * len(sentence)
+    arguments = ["_"] * len(sentence)
+    for proposition in sentence.propositions:
+        word = proposition.predicate
+        sense = _NO_SENSE if proposition.sense is None else proposition.sense
+        if predicates[word] != "_":
+            raise DataError(
+                f"{name}: expected one proposition per word in CoNLL-U Plus, got "
+                f"{predicates[word]!r} and {sense!r} on word {word + 1}; JSONL holds both"
+            )
+        if sense in ("_", "") or proposition.sense == _NO_SENSE:
+            raise DataError(
+                f"{name}: expected a sense other than '', '_' and '?', got {sense!r} "
+                f"on word {word + 1}; JSONL holds it"
+            )
+        for argument in proposition.arguments:
+            if not argument.role or "|" in argument.role:
+                raise DataError(
+                    f"{name}: expected a role without '|', got {argument.role!r} on word "
+                    f"{argument.word + 1}; JSONL holds it"
+                )
+        predicates[word] = sense
+        parts = [f"{argument.role}:{argument.word + 1}" for argument in proposition.arguments]
+        arguments[word] = "|".join(parts) or "_"
+    return predicates, arguments
+
+
+def _check_cells(sentence: Sentence, table: Sequence[Sequence[str]]) -> None:
+    name = name_sentence(sentence)
+    if not sentence.words:
+        raise DataError(f"{name}: expected words, got an empty sentence")
+    if "" in sentence.words:
+        raise DataError(
+            f"{name}: expected a form, got nothing at word {sentence.words.index('') + 1}; "
+            "JSONL holds it"
+        )
+    for column in table:
+        joined = "".join(column)
+        if "\t" in joined or "\n" in joined or "\r" in joined:
+            cell = next(cell for cell in column if any(end in cell for end in "\t\n\r"))
+            raise DataError(
+                f"{name}: expected no tab or line break in a column, got {cell!r}; JSONL holds it"
+            )
+
+
+def _comments(sentence: Sentence) -> list[str]:
+    """Return the comments, with the sentence's own id and text."""
+    comments = [_one_line(line) for line in sentence.comments]
+    comments = [line if line.startswith("#") else f"# {line}" for line in comments]
+    # In the middle of a file # global.columns would change how the rest is read.
+    comments = [line for line in comments if not _GLOBAL_COLUMNS.fullmatch(line)]
+    comments = _with_value(comments, _TEXT, "text", sentence.text)
+    return _with_value(comments, _SENT_ID, "sent_id", sentence.id)
+
+
+def _with_value(
+    comments: list[str], pattern: re.Pattern[str], key: str, value: str | None
+) -> list[str]:
+    if value is None or _find_comment(comments, pattern) == (value := _one_line(value)):
+        return comments
+    return [f"# {key} = {value}", *(line for line in comments if not pattern.fullmatch(line))]
+
+
+def _one_line(text: str) -> str:
+    # One space for one character, so that offsets into the text stay right.
+    return text.replace("\r", " ").replace("\n", " ")
+
+
+def _with_other_nodes(sentence: Sentence, rows: list[str]) -> list[str]:
+    before = sentence.columns.get(_NODES_BEFORE)
+    after = sentence.columns.get(_NODES_AFTER)
+    if before is None and after is None:
+        return rows
+    lines: list[str] = []
+    for word, row in enumerate(rows):
+        lines += [*_node_rows(before, word), row]
+    lines += _node_rows(after, len(rows) - 1)
+    # These columns may come from a JSON file that was edited by hand.
+    name = f"{name_sentence(sentence)} with its multiword tokens and empty nodes"
+    for line in lines:
+        if line.count("\t") + 1 != len(PLUS_COLUMNS) or "\r" in line:
+            raise DataError(f"{name}: expected rows of 10 columns, got {line.split(chr(9))[:-2]}")
+    _make_table(Block(name, 1, lines), PLUS_COLUMNS)
+    return lines
+
+
+def _node_rows(column: tuple[str, ...] | None, word: int) -> list[str]:
+    if column is None or not column[word]:
+        return []
+    return [f"{row}\t_\t_" for row in column[word].split("\n")]

@@ -1,7 +1,7 @@
-"""Lines of text in and out: plain, .gz and .xz files, standard input and output.
+"""Read and write lines of text: plain, .gz and .xz files, standard input and output.
 
-Reading holds one line at a time. Writing goes to a temporary name beside the target, renamed
-when all went well, so a crash or an error never leaves half a file or loses the old one.
+Reading holds one line at a time. Writing is atomic: it goes to a temporary file beside the target,
+which is renamed at the end, so an error never leaves half a file or loses the old one.
 """
 
 import contextlib
@@ -21,19 +21,30 @@ from typing import IO, TextIO, cast
 from capsrl.errors import DataError
 
 STANDARD = "-"  # the name of standard input and output on the command line
-_MAGIC = {".gz": b"\x1f\x8b", ".xz": b"\xfd7zXZ\x00"}
+COMPRESSED = (".gz", ".xz")
+# How compressed files begin; the last four are refused with a clear message.
+_MAGIC = {
+    ".gz": b"\x1f\x8b",
+    ".xz": b"\xfd7zXZ\x00",
+    ".bz2": b"BZh",
+    ".zst": b"\x28\xb5\x2f\xfd",
+    ".lz4": b"\x04\x22\x4d\x18",
+    ".zip": b"PK\x03\x04",
+}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def read_lines(path: str | Path) -> Iterator[str]:
-    """Yield the lines of a file without their ends; `-` is standard input.
+    """Yield the lines of a file without their line ends; `-` is standard input.
 
-    Lines end at a newline (carriage returns before it are dropped, a byte-order mark too), and
-    nowhere else: words may hold any other Unicode separator.
-    Raises DataError naming the file, and the line where there is one. A damaged compressed file
-    may have given out some of the lines before the damage by then.
+    Lines end only at a newline: words may contain any other Unicode separator. Carriage returns
+    before it and a byte-order mark are dropped.
+    Raises DataError naming the file, and the line if there is one. Some lines before the damage in
+    a damaged compressed file may have been yielded by then.
     """
+    check_compression(path)
     number = 0
+    raw = b""
     try:
         with _open_binary(path) as file:
             for number, raw in enumerate(file, start=1):
@@ -41,6 +52,12 @@ def read_lines(path: str | Path) -> Iterator[str]:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
                 yield raw.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
+        packed = [suffix for suffix, magic in _MAGIC.items() if raw.startswith(magic)]
+        if number == 1 and packed:
+            raise DataError(
+                f"{name_of(path)}: expected text, got {packed[0]} data; decompress it first"
+                + (f", or add {packed[0]} to its name" if packed[0] in COMPRESSED else "")
+            ) from None
         byte = error.object[error.start]
         raise DataError(
             f"{name_of(path)}:{number}: expected UTF-8 text, got byte 0x{byte:02x}; "
@@ -50,8 +67,8 @@ def read_lines(path: str | Path) -> Iterator[str]:
         if not _is_compressed(path):
             suffix = Path(path).suffix
             raise DataError(
-                f"{name_of(path)}: expected text compressed as {suffix} says, got other bytes; "
-                f"take {suffix} off the name of a file that is not compressed"
+                f"{name_of(path)}: expected {suffix} data, got something else; "
+                f"remove {suffix} from the name if the file is not compressed"
             ) from None
         raise DataError(
             f"{name_of(path)}: expected more compressed text after line {number}, "
@@ -63,12 +80,13 @@ def read_lines(path: str | Path) -> Iterator[str]:
 
 @contextlib.contextmanager
 def open_writer(path: str | Path) -> Iterator[TextIO]:
-    """Open a UTF-8 text file that appears under its name only when the block succeeds.
+    """Open a UTF-8 text file for an atomic write: it appears only when the block succeeds.
 
-    `-` is standard output; it and devices and pipes are written as the text comes. A link stays
-    a link and an existing file keeps its permissions.
-    Raises DataError when the file cannot be made, the disk is full, or the text is not Unicode.
+    `-` is standard output; it, devices and pipes are written directly. A link stays a link, and an
+    existing file keeps its permissions.
+    Raises DataError if the file cannot be created, the disk is full, or the text is not Unicode.
     """
+    check_compression(path)
     with _writing_errors(path):
         if str(path) == STANDARD:
             sys.stdout.flush()
@@ -80,43 +98,53 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
         if mode is not None and not stat.S_ISREG(mode):
             if stat.S_ISDIR(mode):
                 raise DataError(f"{path}: cannot be written: {os.strerror(errno.EISDIR)}")
-            # Renaming over /dev/null or a pipe would put a plain file in its place.
-            with open(target, "wb") as device, _text(device, target.suffix) as text:
+            # Renaming over /dev/null or a pipe would replace it by a plain file.
+            with open(target, "wb") as device, _text(device, target) as text:
                 yield text
             return
-        with _replacing(target, path, mode) as raw, _text(raw, target.suffix) as text:
+        with _replacing(target, path, mode) as raw, _text(raw, target) as text:
             yield text
 
 
 def suffix_of(path: str | Path) -> str:
-    """What a file's name says of its content, in lower case: `.jsonl` of A.JSONL.gz; "" of none."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes[-1:] in ([".gz"], [".xz"]):
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
+    """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or ""."""
+    path = Path(path)
+    if path.suffix.lower() in COMPRESSED:
+        path = path.with_suffix("")
+    return path.suffix.lower()
+
+
+def check_compression(path: str | Path) -> None:
+    """Raise DataError for a suffix of a compression that is not supported."""
+    suffix = Path(path).suffix.lower()
+    if suffix in _MAGIC and suffix not in COMPRESSED:
+        raise DataError(
+            f"{path}: expected plain text, {' or '.join(COMPRESSED)}, got {suffix}; "
+            "recompress the file"
+        )
 
 
 def name_of(path: str | Path) -> str:
-    """The name by which messages speak of a file to be read."""
+    """Return the name of an input file in messages."""
     return "<stdin>" if str(path) == STANDARD else str(path)
 
 
 def _open_binary(path: str | Path) -> contextlib.AbstractContextManager[IO[bytes]]:
     if str(path) == STANDARD:
         return contextlib.nullcontext(sys.stdin.buffer)
-    path = Path(path)
-    # The buffer gives out lines many times faster than the two decompressors themselves.
-    if path.suffix == ".gz":
+    suffix = Path(path).suffix.lower()
+    # The buffer yields lines many times faster than the decompressors themselves.
+    if suffix == ".gz":
         return io.BufferedReader(cast(io.RawIOBase, gzip.open(path, "rb")), 1 << 16)
-    if path.suffix == ".xz":
+    if suffix == ".xz":
         return io.BufferedReader(cast(io.RawIOBase, lzma.open(path, "rb")), 1 << 16)
     return open(path, "rb")
 
 
 def _is_compressed(path: str | Path) -> bool:
-    """Whether the first bytes are those of what the suffix promises."""
+    """Whether the first bytes are those of the suffix."""
     with open(path, "rb") as file:
-        return file.read(6).startswith(_MAGIC[Path(path).suffix])
+        return file.read(6).startswith(_MAGIC[Path(path).suffix.lower()])
 
 
 @contextlib.contextmanager
@@ -130,7 +158,7 @@ def _writing_errors(path: str | Path) -> Iterator[None]:
             f"U+{ord(error.object[error.start]):04X}, which UTF-8 cannot hold"
         ) from None
     except OSError as error:
-        # The caller's own block runs in here too: only a full disk is surely ours.
+        # The caller's own block runs in here too: only a full disk is surely about this file.
         if error.errno not in _FULL:
             raise
         raise DataError(f"{name}: cannot be written: {error.strerror}") from None
@@ -144,7 +172,7 @@ def _replacing(target: Path, path: str | Path, mode: int | None) -> Iterator[IO[
         raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
     try:
         with os.fdopen(handle, "wb") as raw:
-            # mkstemp makes files only their owner can read.
+            # mkstemp creates files that only their owner can read.
             os.chmod(temporary, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
             yield raw
         os.replace(temporary, target)
@@ -155,7 +183,8 @@ def _replacing(target: Path, path: str | Path, mode: int | None) -> Iterator[IO[
 
 
 @contextlib.contextmanager
-def _text(raw: IO[bytes], suffix: str) -> Iterator[TextIO]:
+def _text(raw: IO[bytes], target: Path) -> Iterator[TextIO]:
+    suffix = target.suffix.lower()
     if suffix == ".gz":
         # No name and no time in the header: the same text gives the same bytes.
         with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
@@ -171,7 +200,7 @@ def _text(raw: IO[bytes], suffix: str) -> Iterator[TextIO]:
 
 @contextlib.contextmanager
 def _detached(binary: IO[bytes]) -> Iterator[TextIO]:
-    """Text over bytes, whatever the locale says, leaving the bytes open at the end."""
+    """Write UTF-8 text to a binary file in any locale, and leave the binary file open."""
     text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
     yield text
     text.detach()  # flushes; after an error there is nothing worth flushing
@@ -181,7 +210,7 @@ def _mode(path: Path) -> int | None:
     try:
         return os.stat(path).st_mode
     except OSError:
-        return None  # making the file will say what is wrong, if anything is
+        return None  # creating the file will tell what is wrong, if anything is
 
 
 def _umask() -> int:

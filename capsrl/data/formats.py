@@ -1,135 +1,210 @@
-"""A file in any format -> Sentences, and Sentences -> a file, the format told by name or suffix.
+"""The formats of corpus files: which suffix means what, and one reader and writer for all of them.
 
-conll09   .conll09 .conll .txt   CoNLL-2009
-conllu    .conllu                CoNLL-U (read only)
-conllup   .conllup               CoNLL-U Plus with UP:PRED and UP:ARGHEADS
-jsonl     .jsonl .ndjson         one JSON object per line, see schema.json
-up1       by name                Universal PropBank 1.0 (read only)
-up2       with `merge`           Universal PropBank 2.0, stand-off (read only)
+text      .txt                raw text (read only)
+conll09   .conll09 .conll     CoNLL-2009
+conllu    .conllu             CoNLL-U (read only)
+conllup   .conllup            CoNLL-U Plus with UP:PRED and UP:ARGHEADS
+jsonl     .jsonl .ndjson      one JSON object per line, see schema.json
+up1       by name             Universal PropBank 1.0 (read only)
 
-Each may be compressed: .gz or .xz after the suffix. docs/data.md says what each keeps.
+Universal PropBank 2.0, stand-off, is `conllup` merged with the CoNLL-U file that has the words.
+Files may be compressed: .gz or .xz after the suffix. docs/data.md says what each format keeps.
+The suffixes of `json`, `html` and `svg` are here for the command line, which writes them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 from capsrl.data.conll09 import format_conll09, read_conll09
-from capsrl.data.conllu import read_conllu
-from capsrl.data.conllup import HEADER, format_conllup
-from capsrl.data.files import STANDARD, name_of, open_writer, read_lines, suffix_of
+from capsrl.data.conllu import HEADER, format_conllup, read_conllu
+from capsrl.data.files import (
+    COMPRESSED,
+    STANDARD,
+    check_compression,
+    name_of,
+    open_writer,
+    read_lines,
+    suffix_of,
+)
 from capsrl.data.jsonl import format_jsonl, read_jsonl
+from capsrl.data.rows import Block
 from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
+from capsrl.text.sentences import iter_paragraphs, split_text
 
+TEXT = "text"
 SUFFIXES = {
+    ".txt": TEXT,
     ".conll09": "conll09",
     ".conll": "conll09",
-    ".txt": "conll09",  # so are the files of the shared task called
     ".conllu": "conllu",
     ".conllup": "conllup",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
+    ".html": "html",
+    ".htm": "html",
+    ".svg": "svg",
 }
-READABLE = ("conll09", "conllu", "conllup", "jsonl", "up1", "up2")
+CORPORA = ("conll09", "conllu", "conllup", "jsonl", "up1")  # files of sentences
+READABLE = (TEXT, *CORPORA)
 WRITABLE = ("conll09", "conllup", "jsonl")
+
+_READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
+    "conll09": read_conll09,
+    "conllu": read_conllu,
+    "conllup": read_conllu,
+    "jsonl": read_jsonl,
+    "up1": read_up1,
+}
+_FORMATTERS: dict[str, Callable[[Sentence], str]] = {
+    "conll09": format_conll09,
+    "conllup": format_conllup,
+    "jsonl": format_jsonl,
+}
+_HINTS = {
+    TEXT: "a CoNLL-2009 file named .txt needs the format conll09",
+    "conllu": "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has",
+    "json": "files of several sentences are .jsonl",
+}
+
+
+def format_of(
+    path: str | Path,
+    named: str | None = None,
+    *,
+    formats: Sequence[str] = READABLE,
+    default: str | None = None,
+    option: str | None = None,
+) -> str:
+    """Return the format of a file: the one named, or the one of its suffix.
+
+    formats  the formats to choose from, such as READABLE, CORPORA or WRITABLE
+    default  the format of standard input and output if none is named
+    option   the command-line option that names the format, for messages
+    Raises ConfigError for a format that is unknown or not among `formats`.
+    """
+    if named is not None:
+        if named not in formats:
+            hint = f"; {_HINTS[named]}" if named in _HINTS else ""
+            where = option or path
+            raise ConfigError(f"{where}: expected one of {', '.join(formats)}, got {named}{hint}")
+        return named
+    advice = f"name the format{f' with {option}' if option else ''}: {', '.join(formats)}"
+    if str(path) == STANDARD:
+        if default is None:
+            raise ConfigError(f"-: expected a format for standard input and output; {advice}")
+        return default
+    check_compression(path)
+    suffix = suffix_of(path)
+    found = SUFFIXES.get(suffix, "")
+    if found not in formats:
+        known = " ".join(suffix for suffix, format in SUFFIXES.items() if format in formats)
+        hint = f"{_HINTS[found]}; " if found in _HINTS else ""
+        raise ConfigError(
+            f"{path}: expected a suffix of {known} (and {' or '.join(COMPRESSED)}), "
+            f"got {suffix or 'none'}; {hint}rename the file or {advice}"
+        )
+    return found
+
+
+class SentenceReader(Iterator[Sentence]):
+    """Iterate over the sentences of a file; can tell the line of the last one that was read."""
+
+    def __init__(
+        self, lines: Iterable[str], format: str, *, source: str, merge: str | Path | None
+    ) -> None:
+        """Read lines in one of the READABLE formats; see `read_sentences`."""
+        self._source = source
+        self._block: Block | None = None
+        self._ended = False
+        self._sentences: Iterator[Sentence]
+        if format == TEXT:
+            self._sentences = _read_text(lines, source)
+        elif merge is None:
+            self._sentences = _READERS[format](lines, source=source, watch=self._watch)
+        else:
+            names = {"source": source, "conllu_source": name_of(merge)}
+            self._sentences = read_up2(lines, read_lines(merge), **names, watch=self._watch)
+
+    def __next__(self) -> Sentence:
+        try:
+            return next(self._sentences)
+        except StopIteration:
+            self._ended = True
+            raise
+
+    def where(self, word: int | None = None) -> str:
+        """Return `file:line` of the last sentence that was read, or of one of its words.
+
+        After the end it is the last line with a word; for raw text it is the file alone.
+        """
+        if self._block is None:
+            return self._source
+        if self._ended:
+            return self._block.where(len(self._block.rows) - 1)
+        return self._block.where_word(word or 0)
+
+    def _watch(self, block: Block) -> None:
+        self._block = block
 
 
 def read_sentences(
     path: str | Path, format: str | None = None, *, merge: str | Path | None = None
-) -> Iterator[Sentence]:
+) -> SentenceReader:
     """Yield the sentences of a file, one at a time; `-` is standard input and needs a format.
 
-    merge  the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file
-    Raises ConfigError at once for a format nobody knows, DataError while reading.
+    merge  the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
+    Raw text is read only if the format is named: a corpus should not be mistaken for it.
+    Raises ConfigError immediately for an unknown format, DataError while reading.
     """
-    format = input_format(path, format, merge=merge)
+    format = format_of(path, format, formats=CORPORA if format is None else READABLE)
+    if str(path) == STANDARD == str(merge):
+        raise ConfigError("expected two files to merge, got standard input for both")
     return parse_sentences(read_lines(path), format, source=name_of(path), merge=merge)
 
 
 def parse_sentences(
     lines: Iterable[str], format: str, *, source: str, merge: str | Path | None = None
-) -> Iterator[Sentence]:
-    """Yield the sentences of lines in a format of READABLE."""
-    if format == "up2":
-        if merge is None:
-            raise ConfigError(
-                f"{source}: expected the CoNLL-U file that up2 is merged with, got none; "
-                "name it: --merge FILE"
-            )
-        words = read_lines(merge)
-        return read_up2(lines, words, source=source, conllu_source=name_of(merge))
-    readers = {
-        "conll09": read_conll09,
-        "conllu": read_conllu,
-        "conllup": read_conllu,
-        "jsonl": read_jsonl,
-        "up1": read_up1,
-    }
-    return readers[format](lines, source=source)
+) -> SentenceReader:
+    """Yield the sentences of lines in one of the READABLE formats."""
+    if merge is not None and format != "conllup":
+        raise ConfigError(
+            f"{source}: expected a CoNLL-U Plus file (conllup) to merge with {name_of(merge)}, "
+            f"got {format}"
+        )
+    return SentenceReader(lines, format, source=source, merge=merge)
 
 
 def write_sentences(
     sentences: Iterable[Sentence], path: str | Path, format: str | None = None
 ) -> int:
-    """Write sentences as they come and return how many; `-` is standard output, by format.
+    """Write sentences one at a time and return how many; `-` is standard output.
 
-    The file appears under its name only when all are written.
-    Raises ConfigError at once for a format that cannot be written, DataError for a sentence
+    The write is atomic: the file appears under its name when all sentences are written.
+    Raises ConfigError immediately for a format that cannot be written, DataError for a sentence
     that the format cannot hold.
     """
-    format = output_format(path, format)
-    formatters: dict[str, Callable[[Sentence], str]] = {
-        "conll09": format_conll09,
-        "conllup": format_conllup,
-        "jsonl": format_jsonl,
-    }
+    format = format_of(path, format, formats=WRITABLE)
     n = 0
     with open_writer(path) as file:
-        if format == "conllup":
-            file.write(HEADER)
-        for sentence in sentences:
-            file.write(formatters[format](sentence))
-            n += 1
+        for n, part in enumerate(format_sentences(sentences, format)):  # 0 is the header
+            file.write(part)
     return n
 
 
-def input_format(
-    path: str | Path, format: str | None = None, *, merge: str | Path | None = None
-) -> str:
-    """The format to read a file in: the one named, up2 if there is one to merge, or by suffix."""
-    if merge is not None:
-        if format not in (None, "up2"):
-            raise ConfigError(
-                f"{name_of(path)}: expected format up2 for a file to merge with {name_of(merge)}, "
-                f"got {format}"
-            )
-        if str(path) == STANDARD == str(merge):
-            raise ConfigError("expected two files to merge, got standard input for both")
-        return "up2"
-    return _format(path, format, name_of(path), offered=READABLE)
+def format_sentences(sentences: Iterable[Sentence], format: str) -> Iterator[str]:
+    """Yield the header of a file in one of the WRITABLE formats, then each sentence."""
+    yield HEADER if format == "conllup" else ""
+    yield from map(_FORMATTERS[format], sentences)
 
 
-def output_format(path: str | Path, format: str | None = None) -> str:
-    """The format to write a file in: the one named, or by suffix."""
-    name = "<stdout>" if str(path) == STANDARD else str(path)
-    found = _format(path, format, name, offered=WRITABLE)
-    if found not in WRITABLE:
-        raise ConfigError(
-            f"{name}: expected a format that can be written ({', '.join(WRITABLE)}), got {found}"
-        )
-    return found
-
-
-def _format(path: str | Path, format: str | None, name: str, *, offered: tuple[str, ...]) -> str:
-    if format is not None:
-        if format not in READABLE:
-            raise ConfigError(f"{name}: expected a format of {', '.join(offered)}, got {format!r}")
-        return format
-    suffix = suffix_of(path)
-    if suffix not in SUFFIXES:
-        raise ConfigError(
-            f"{name}: expected a suffix of {' '.join(SUFFIXES)} (and .gz or .xz), "
-            f"got {suffix or 'none'}; or name the format: {', '.join(offered)}"
-        )
-    return SUFFIXES[suffix]
+def _read_text(lines: Iterable[str], source: str) -> Iterator[Sentence]:
+    numbers = count(1)
+    for start, paragraph in iter_paragraphs(lines):
+        for sentence in split_text(paragraph):
+            name = f"{source.strip('<>')}-{next(numbers)}"
+            yield replace(sentence, start=start, id=name).alone()

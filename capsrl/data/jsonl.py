@@ -1,17 +1,17 @@
-"""Sentence <-> JSON: one object per line in files, the same object in the library and the service.
+"""Read and write sentences as JSON: one object per line in files, the same object everywhere else.
 
-`schema.json` beside this file (`json_schema()`) says what an object holds. It is the one format
-that keeps everything a Sentence holds, probabilities and offsets included; of traces it keeps what
-was believed (`_trace_to_dict`), not the capsules.
+`schema.json` beside this file (`json_schema()`) describes the object. JSON is the only format that
+keeps all of a Sentence, including probabilities and offsets. Traces keep the probability of each
+role at each iteration (`_trace_to_dict`), but not the capsules.
 """
 
 import json
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any, NoReturn
 
-from capsrl.data.json_check import sentence_from_dict, shown
+from capsrl.data.json_check import json_schema, sentence_from_dict, shown
+from capsrl.data.rows import Block, Watch
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
@@ -23,45 +23,43 @@ __all__ = [
     "sentence_to_dict",
 ]
 
-_DIGITS = 6  # of the probabilities in traces: there are many, and float32 knows no more
-# Half a surrogate pair is no UTF-8; the others are line ends to some programs.
+_DIGITS = 6  # of the many probabilities in traces; float32 has no more
+# Half a surrogate pair is not UTF-8; the others are line breaks to some programs.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _refuse_constant(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
-# Made once: json.loads makes one per call when it is given options, in cycles only gc can free.
+# Made once: json.loads makes one per call when it has options, in cycles that only gc can free.
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def read_jsonl(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[Sentence]:
-    """Yield one Sentence per line; blank lines are skipped.
+def read_jsonl(
+    lines: Iterable[str], *, source: str = "<lines>", watch: Watch | None = None
+) -> Iterator[Sentence]:
+    """Yield the sentence of each line that is not blank.
 
-    Raises DataError naming source, line and the place inside the object.
+    watch  is called with each line, as a block, before its sentence is yielded
+    Raises DataError naming source, line and the path inside the object.
     """
     for number, line in enumerate(lines, start=1):
         if line.strip():
+            if watch is not None:
+                watch(Block(source, number, [line]))
             where = f"{source}:{number}"
-            yield sentence_from_dict(_parse(line, where), where=where)
+            yield sentence_from_dict(_decode(line, where), where=where)
 
 
 def format_jsonl(sentence: Sentence) -> str:
-    """One line of JSON with its line end. Safe as UTF-8 whatever the words hold."""
+    """Return one line of JSON with its line end; it can be written as UTF-8 for any words."""
     line = json.dumps(sentence_to_dict(sentence), ensure_ascii=False, allow_nan=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
 
 
-def json_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of a sentence."""
-    text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
-    schema: dict[str, Any] = json.loads(text)
-    return schema
-
-
 def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
-    """A sentence as plain lists, dicts, strings and numbers; what is not known is left out."""
+    """Return a sentence as lists, dicts, strings and numbers; unknown values are left out."""
     words = sentence.words
     result: dict[str, Any] = {
         "id": sentence.id,
@@ -80,7 +78,7 @@ def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
     return _known(result)
 
 
-def _parse(line: str, where: str) -> object:
+def _decode(line: str, where: str) -> object:
     try:
         value: object = _DECODER.decode(line)
     except (ValueError, RecursionError) as error:
@@ -112,14 +110,14 @@ def _proposition_to_dict(proposition: Proposition, words: tuple[str, ...]) -> di
         ],
         "trace": trace and _trace_to_dict(trace, proposition.arguments),
     }
-    # A sense that is not known is said to be so: it is what most readers look at first.
+    # An unknown sense is written as null: it is the first thing most readers look for.
     return _known(result) | ({"sense": None} if proposition.sense is None else {})
 
 
 def _trace_to_dict(trace: Trace, arguments: Iterable[Argument]) -> dict[str, Any]:
-    """The beliefs about the roles that any word had at any time; most roles never matter.
+    """Return the probabilities of the roles that any word had at any iteration.
 
-    The others' share is left out too, so the probabilities of a word may sum to less than 1.
+    The other roles are left out, so the probabilities of a word may sum to less than 1.
     """
     had = {argument.role for argument in arguments}
     best = set(trace.beliefs.argmax(-1).flatten().tolist())

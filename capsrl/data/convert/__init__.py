@@ -1,14 +1,13 @@
-"""Published treebanks and their propositions, in the folders they come in -> one file per split.
+"""Convert published treebanks and their propositions to one file per split.
 
-ewt        UD_English-EWT and propbank-release -> English, annotated by hand
-up         a treebank of UD and its Universal Propositions 2.0 -> any of their languages, projected
-gold_skel  the files of propbank-release: propositions on words that are not shown
-align      the words of one tokenisation on those of another, by their tags
+ewt        English, annotated by hand: UD_English-EWT and propbank-release
+up         other languages, projected: a UD treebank and its Universal Propositions 2.0
+gold_skel  reads the files of propbank-release: propositions without the words
+align      aligns the words of two tokenizations by their tags
 
-What does not fit is left out and counted, by the reason, in the Counter that a caller hands in.
+What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -19,14 +18,13 @@ from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 
 SPLITS = ("train", "dev", "test")
-# PropBank gives them no arguments, and CoNLL-2009 has no auxiliaries among its predicates.
+# Auxiliaries have no arguments in PropBank and are not predicates in CoNLL-2009.
 AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})
-_ARG = re.compile(r"((?:[CR]-)*)A(?:RG)?(M-.*|\d|A)(-DSP)?")
 
 
 @dataclass(slots=True)
 class Size:
-    """How much a file holds."""
+    """Number of sentences, propositions and arguments in a file."""
 
     sentences: int = 0
     propositions: int = 0
@@ -34,22 +32,22 @@ class Size:
 
 
 def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
-    """Write the sentences as they come, in the format of the suffix, and return how many.
+    """Write sentences one at a time, in the format of the suffix, and count them.
 
-    The folder is made if need be.
+    Makes the folder if necessary.
     """
     size = Size()
     folder = Path(path).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{folder}: cannot be made a folder: {error.strerror}") from None
+        raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
     write_sentences(_counted(sentences, size), path)
     return size
 
 
 def without_auxiliaries(sentence: Sentence, left_out: Counter[str]) -> Sentence:
-    """The same sentence without the propositions whose sense is one of AUXILIARIES."""
+    """Return the sentence without the propositions whose sense is one of AUXILIARIES."""
     kept = [p for p in sentence.propositions if p.sense not in AUXILIARIES]
     if len(kept) == len(sentence.propositions):
         return sentence
@@ -57,18 +55,11 @@ def without_auxiliaries(sentence: Sentence, left_out: Counter[str]) -> Sentence:
     return sentence.with_propositions(kept)
 
 
-def conll09_role(role: str) -> str:
-    """The name in CoNLL-2009 of a role of PropBank: ARGM-TMP is AM-TMP, C-ARG1-DSP is C-A1.
-
-    -DSP says that the argument is direct speech. Names of CoNLL-2009 stay as they are.
-    """
-    if found := _ARG.fullmatch(role):
-        return f"{found[1]}A{found[2]}"
-    return role
-
-
 def find_file(folder: str | Path, name: str, *, holds: str) -> Path:
-    """The file of a folder, or DataError saying what the folder should have been."""
+    """Return the path of a file in a folder; raise DataError if it is missing.
+
+    holds  what the folder should be, for the message
+    """
     path = Path(folder, name)
     if not path.is_file():
         raise DataError(f"{folder}: expected {name} in this folder ({holds}), got no such file")

@@ -1,8 +1,8 @@
-"""A `.gold_skel` file of propbank-release -> the tags and propositions of sentences without words.
+"""Read the `.gold_skel` files of propbank-release: tags and propositions without the words.
 
     file  sentence  word  [WORD]  tag  parse  lemma  sense  one column of spans per predicate
 
-Columns are parted by blanks, sentences by blank lines. `-` stands for no lemma and no sense.
+Columns are separated by spaces, sentences by blank lines. `-` is an empty lemma or sense.
 The k-th column of spans belongs to the k-th word with a sense: `(ARG0*`, `*`, `*)`, `(V*)`.
 """
 
@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from capsrl.data.convert import conll09_role
+from capsrl.data.roles import conll09_role
+from capsrl.data.rows import Block, read_blocks
 from capsrl.errors import DataError
 
 _N_FIXED = 8
@@ -21,7 +22,7 @@ _CELL = re.compile(r"(?:\([^()*\s]+)*\*\)*")
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Neighbouring words, from first to last, that together fill a role."""
+    """A role and the words that fill it, from first to last."""
 
     role: str
     first: int
@@ -30,7 +31,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class SkeletonProposition:
-    """A predicate, its sense, and its arguments as spans; positions are those of the skeleton."""
+    """A predicate, its sense and its arguments; positions count the words of the skeleton."""
 
     predicate: int
     sense: str
@@ -39,59 +40,50 @@ class SkeletonProposition:
 
 @dataclass(frozen=True, slots=True)
 class Skeleton:
-    """The tags of a sentence, and its propositions."""
+    """The tags and propositions of a sentence."""
 
     tags: tuple[str, ...]
     propositions: tuple[SkeletonProposition, ...]
 
 
 def read_gold_skel(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[Skeleton]:
-    """Yield the sentences of a file, with the role names of CoNLL-2009.
+    """Yield the sentences of a file, with the role names of CoNLL-2009 (`capsrl.data.roles`).
 
-    ARG0 becomes A0, ARGM-TMP AM-TMP, also after C- and R-; ARG1-DSP (direct speech) becomes A1.
-    The predicate's own mark V is left out, C-V (its particle) is kept.
+    The mark V of the predicate itself is left out, C-V (its particle) is kept.
     Raises DataError naming source and line.
     """
-    rows: list[list[str]] = []
-    number = 0
-    for number, line in enumerate(lines, start=1):
-        if line.strip():
-            rows.append(line.split())
-        elif rows:
-            yield _skeleton(rows, source, number - len(rows))
-            rows = []
-    if rows:
-        yield _skeleton(rows, source, number - len(rows) + 1)
+    return map(_skeleton, read_blocks(lines, source=source))
 
 
-def _skeleton(rows: list[list[str]], source: str, line: int) -> Skeleton:
+def _skeleton(block: Block) -> Skeleton:
+    rows = [row.split() for row in block.rows]
     predicates = [i for i, row in enumerate(rows) if len(row) >= _N_FIXED and row[_SENSE] != "-"]
     width = _N_FIXED + len(predicates)
     for i, row in enumerate(rows):
         if len(row) != width:
             raise DataError(
-                f"{source}:{line + i}: expected {width} columns ({_N_FIXED} fixed + "
+                f"{block.where(i)}: expected {width} columns ({_N_FIXED} fixed + "
                 f"{len(predicates)} for the predicates of this sentence), got {len(row)}"
             )
     propositions = [
         SkeletonProposition(
             predicate,
             rows[predicate][_SENSE],
-            tuple(_spans([row[column] for row in rows], source, line)),
+            tuple(_spans([row[column] for row in rows], block)),
         )
         for column, predicate in enumerate(predicates, start=_N_FIXED)
     ]
     return Skeleton(tuple(row[_TAG] for row in rows), tuple(propositions))
 
 
-def _spans(column: list[str], source: str, line: int) -> list[Span]:
+def _spans(column: list[str], block: Block) -> list[Span]:
     found: list[Span] = []
     opened: list[tuple[str, int]] = []
     for i, cell in enumerate(column):
         parts = list(_PART.finditer(cell))
         if not _CELL.fullmatch(cell) or cell.count(")") > len(opened) + cell.count("("):
             raise DataError(
-                f"{source}:{line + i}: expected spans as (ARG0*, * or *), each closed once, "
+                f"{block.where(i)}: expected spans as (ARG0*, * or *), each closed once, "
                 f"got {cell!r}"
             )
         for part in parts:
@@ -103,7 +95,7 @@ def _spans(column: list[str], source: str, line: int) -> list[Span]:
     if opened:
         role, first = opened[-1]
         raise DataError(
-            f"{source}:{line + first}: expected ({role}* to be closed in its sentence, "
+            f"{block.where(first)}: expected ({role}* to be closed in its sentence, "
             "got no such bracket"
         )
     return sorted((span for span in found if span.role != "V"), key=lambda s: (s.first, s.last))

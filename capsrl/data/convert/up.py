@@ -1,4 +1,4 @@
-"""A treebank of UD and its Universal Propositions 2.0 -> the sentences of each split, whole.
+"""Convert a UD treebank and its Universal Propositions 2.0.
 
 Universal Propositions publishes stand-off files, `fr_sequoia-up-train.conllup`, for the treebanks
 of UD 2.9, `fr_sequoia-ud-train.conllu`. Senses are English rolesets in all languages.
@@ -9,16 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from capsrl.data.convert import SPLITS, conll09_role, find_file, without_auxiliaries
+from capsrl.data.convert import SPLITS, find_file, without_auxiliaries
 from capsrl.data.files import read_lines
 from capsrl.data.universal_propbank import read_up2
 from capsrl.errors import DataError
-from capsrl.sentence import Proposition, Sentence
+from capsrl.sentence import Sentence
 
 
 @dataclass(frozen=True, slots=True)
 class UpSplit:
-    """The two files that make a split."""
+    """The two files of a split."""
 
     name: str
     propositions: Path
@@ -26,9 +26,9 @@ class UpSplit:
 
 
 def find_splits(ud: str | Path, up: str | Path) -> list[UpSplit]:
-    """The splits that a folder of Universal Propositions has, with the files of UD they stand on.
+    """Return the splits in a folder of Universal Propositions, with their UD files.
 
-    Raises DataError if there is none, if there are several treebanks, or if UD lacks a file.
+    Raises DataError for no treebank, for several, or if the UD folder lacks a file.
     """
     found = {
         split: sorted(Path(up).glob(f"*-up-{split}.conllup")) for split in SPLITS
@@ -52,11 +52,10 @@ def find_splits(ud: str | Path, up: str | Path) -> list[UpSplit]:
 
 
 def read_up(split: UpSplit, *, left_out: Counter[str]) -> Iterator[Sentence]:
-    """Yield the sentences of a split, in the order of UD, without the auxiliaries among predicates.
+    """Yield the sentences of a split in the order of UD, without auxiliary predicates.
 
-    Tags are the universal ones (UPOS), since those of the treebank differ between languages. Of
-    the role A1-DSP (direct speech) A1 is left.
-    left_out is told how many auxiliaries (be.03, have.01, do.01) were left out.
+    Tags are the universal ones (UPOS), since those of the treebanks differ between languages.
+    left_out  gets the number of auxiliaries (be.03, have.01, do.01) that were left out
     Raises DataError naming file and line, also where the two files have different words.
     """
     sentences = read_up2(
@@ -67,10 +66,4 @@ def read_up(split: UpSplit, *, left_out: Counter[str]) -> Iterator[Sentence]:
     )
     for sentence in sentences:
         tagged = replace(sentence, tags=sentence.columns.get("UPOS", sentence.tags))
-        renamed = tagged.with_propositions(map(_rename_roles, tagged.propositions))
-        yield without_auxiliaries(renamed, left_out)
-
-
-def _rename_roles(proposition: Proposition) -> Proposition:
-    arguments = [replace(a, role=conll09_role(a.role)) for a in proposition.arguments]
-    return replace(proposition, arguments=tuple(dict.fromkeys(arguments)))
+        yield without_auxiliaries(tagged, left_out)
