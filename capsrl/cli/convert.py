@@ -23,7 +23,7 @@ def convert_command(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help="conll09, conllu, conllup, jsonl, up1 or up2, where the suffix does not tell.",
+            help="text, conll09, conllu, conllup, jsonl or up1, if the suffix is another.",
         ),
     ] = None,
     to_format: Annotated[
@@ -58,7 +58,7 @@ def convert_command(
 ) -> None:
     """Convert between CoNLL-2009, CoNLL-U (Plus), Universal PropBank and JSONL.
 
-    Formats are told by suffix (.conll09 .conll .txt .conllu .conllup .jsonl .ndjson, each with
+    Formats are told by suffix (.txt .conll09 .conll .conllu .conllup .jsonl .ndjson, each with
     .gz or .xz), or named. OUT appears when all is written: an error leaves the old file alone.
 
     convert ewt --ud FOLDER --propbank FOLDER OUT makes the English Web Treebank with PropBank,
@@ -76,15 +76,10 @@ def convert_command(
     # Imported here for the other commands' sake: `capsrl --help` must not wait for the readers.
     from capsrl.cli.progress import watched_lines
     from capsrl.data.files import name_of
-    from capsrl.data.formats import (
-        input_format,
-        output_format,
-        parse_sentences,
-        write_sentences,
-    )
+    from capsrl.data.formats import WRITABLE, format_of, parse_sentences, write_sentences
 
-    format = input_format(source, from_format, merge=merge)
-    to_format = output_format(target, to_format)  # before anything is read
+    format = format_of(source, from_format, option="--from")
+    to_format = format_of(target, to_format, formats=WRITABLE, option="--to")
     with watched_lines(source) as lines:
         sentences = parse_sentences(lines, format, source=name_of(source), merge=merge)
         n = write_sentences(sentences, target, to_format)

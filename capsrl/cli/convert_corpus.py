@@ -23,10 +23,10 @@ def convert_corpus(
     from capsrl.data.convert import SPLITS, write_split
     from capsrl.data.convert.ewt import read_ewt
     from capsrl.data.convert.up import find_splits, read_up
-    from capsrl.data.formats import output_format
+    from capsrl.data.formats import WRITABLE, format_of
 
     ud, annotation = _needed(corpus, folders)
-    output_format(f"train{suffix}")  # before anything is read
+    format_of(f"train{suffix}", formats=WRITABLE)  # before anything is read
     left_out: Counter[str] = Counter()
     splits: list[tuple[str, Iterable[Sentence]]]
     if corpus == "ewt":

@@ -45,7 +45,7 @@ def input_format(path: str, format: str | None) -> str:
             raise ConfigError(f"--from: expected one of {', '.join(FORMATS)}, got {format}")
         return format
     suffix = suffix_of(path)
-    return RAW if suffix == ".txt" else SUFFIXES.get(suffix, RAW)
+    return SUFFIXES.get(suffix, RAW)
 
 
 def read_inputs(files: Iterable[tuple[str, str]], *, bar: bool) -> Iterator[Sentence]:

@@ -78,7 +78,7 @@ def write_labelled(
 
 def _parts(sentences: Iterable[Sentence], format: str) -> Iterator[str]:
     from capsrl.data.conll09 import format_conll09
-    from capsrl.data.conllup import HEADER, format_conllup
+    from capsrl.data.conllu import HEADER, format_conllup
     from capsrl.data.jsonl import format_jsonl
     from capsrl.show import svg_sheet
 

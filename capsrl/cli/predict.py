@@ -49,10 +49,10 @@ def predict_command(
     Files of any format `capsrl convert` knows. Sentences stream through: a file may be larger
     than the memory.
     """
-    from capsrl.data.formats import WRITABLE, input_format, read_sentences, write_sentences
+    from capsrl.data.formats import CORPORA, WRITABLE, format_of, read_sentences, write_sentences
 
     source = checked_predicates(predicates)
-    read_as = input_format(file, from_format)
+    read_as = format_of(file, from_format, formats=CORPORA)
     if to_format is None and out == "-":
         to_format = read_as if read_as in WRITABLE else "conllup"
     labeler = capsrl.load(model, device=device)

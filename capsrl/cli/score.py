@@ -10,6 +10,7 @@ import typer
 from capsrl.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from capsrl.data.formats import SentenceReader
     from capsrl.score import MisalignedError, Mode, Scores
     from capsrl.score.significance import Interval, PairedTest
 
@@ -62,17 +63,17 @@ def score_command(
     files = [gold, pred, *([compare] if compare else [])]
     if [*files, train].count("-") > 1:
         raise ConfigError("-: expected one file at most to be standard input, got several")
-    gold_sentences, *systems = (_read(file, format) for file in files)
+    readers = [_read(file, format) for file in files]
     try:
         scores, joint = score_systems(
-            gold_sentences,
-            systems,
+            readers[0],
+            readers[1:],
             mode=_checked_mode(mode),
             by=_breakdowns(by or [], every=every, trained=train is not None),
             train=_read(train, format) if train else None,
         )
     except MisalignedError as error:
-        _refuse(gold, files[1 + error.system], error)
+        _refuse(readers[0], readers[1 + error.system], error)
     if not scores[0].counts.sentences:
         raise DataError(f"{gold}: expected sentences to score, got none")
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=seed)
@@ -86,7 +87,7 @@ def score_command(
         print_scores(files, scores, intervals, test)
 
 
-def _read(path: str, format: str | None) -> Any:  # noqa: ANN401
+def _read(path: str, format: str | None) -> "SentenceReader":
     from capsrl.data.formats import read_sentences
 
     return read_sentences(path, format)
@@ -110,12 +111,10 @@ def _breakdowns(by: list[str], *, every: bool, trained: bool) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _refuse(gold: str, pred: str, error: "MisalignedError") -> NoReturn:
-    from capsrl.data.place import place_of
+def _refuse(gold: "SentenceReader", pred: "SentenceReader", error: "MisalignedError") -> NoReturn:
     from capsrl.score.scorer import ADVICE
 
-    ours = place_of(gold, error.sentence, error.word)
-    theirs = place_of(pred, error.sentence, error.word)
+    theirs, ours = pred.where(error.word), gold.where(error.word)
     raise DataError(
         f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
     ) from None

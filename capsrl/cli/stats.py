@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from capsrl.data.files import name_of
-from capsrl.data.formats import READABLE, read_sentences
+from capsrl.data.formats import CORPORA, read_sentences
 from capsrl.data.stats import CorpusStats, count_sentences, length_bin, ranked
 
 _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
@@ -36,7 +36,7 @@ def stats_command(
     ],
     format: Annotated[
         str | None,
-        typer.Option(help=f"Format of all files, if not by suffix: {', '.join(READABLE)}."),
+        typer.Option(help=f"Format of all files, if not by suffix: {', '.join(CORPORA)}."),
     ] = None,
     top: Annotated[int, typer.Option(min=0, help="How many of the roles to list.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="All counts as JSON.")] = False,

@@ -227,9 +227,6 @@ def _checked_tail(sentence: Sentence) -> list[tuple[str, ...]]:
 
 def _check(proposition: Proposition, sentence: Sentence) -> None:
     name = name_sentence(sentence)
-    words = [proposition.predicate, *(argument.word for argument in proposition.arguments)]
-    if not all(0 <= word < len(sentence) for word in words):
-        raise ValueError(f"{name}: {words} are not all among {len(sentence)} words")
     if proposition.sense in _EMPTY:
         raise DataError(f"{name}: expected a sense or None, got {proposition.sense!r}")
     for argument in proposition.arguments:

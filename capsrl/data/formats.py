@@ -189,10 +189,11 @@ def write_sentences(
     that the format cannot hold.
     """
     format = format_of(path, format, formats=WRITABLE)
-    n = 0
+    n = -1  # the header is not a sentence
     with open_writer(path) as file:
-        for n, part in enumerate(format_sentences(sentences, format)):  # 0 is the header
+        for part in format_sentences(sentences, format):
             file.write(part)
+            n += 1
     return n
 
 
@@ -207,4 +208,4 @@ def _read_text(lines: Iterable[str], source: str) -> Iterator[Sentence]:
     for start, paragraph in iter_paragraphs(lines):
         for sentence in split_text(paragraph):
             name = f"{source.strip('<>')}-{next(numbers)}"
-            yield replace(sentence, start=start, id=name).alone()
+            yield replace(sentence, start=start, id=name).standalone()

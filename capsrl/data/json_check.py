@@ -75,9 +75,7 @@ def sentence_from_dict(data: object, *, where: str = "sentence") -> Sentence:
     )
 
 
-def _proposition(
-    data: object, words: tuple[str, ...], text: str | None, where: str
-) -> Proposition:
+def _proposition(data: object, words: tuple[str, ...], text: str | None, where: str) -> Proposition:
     checked = _object(data, "proposition", where)
     sense = checked.get("sense")
     if sense is not None and not isinstance(sense, str):

@@ -104,7 +104,9 @@ def parse_heads(
     # The largest head that is neither a root nor word 0, which are in range for any length.
     if -1 not in heads and max(filter(None, heads), default=0) < len(column):
         return heads
-    word = next(i for i, head in enumerate(heads) if head is not None and not 0 <= head < len(heads))
+    word = next(
+        i for i, head in enumerate(heads) if head is not None and not 0 <= head < len(heads)
+    )
     hint = "; an unparsed sentence has _ at every word" if column[word] == "_" else ""
     raise DataError(
         f"{where(word)}: expected {name} from 0 to {len(column)}, got {column[word]!r}{hint}"

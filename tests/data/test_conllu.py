@@ -4,8 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from capsrl.data.conllu import find_offsets, read_conllu
-from capsrl.data.conllup import HEADER, format_conllup
+from capsrl.data.conllu import HEADER, find_offsets, format_conllup, read_conllu
 from capsrl.data.files import read_lines
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence
@@ -202,8 +201,11 @@ def test_bad_rows(text, message):
     [
         (Sentence(()), "sentence '': expected words, got an empty sentence"),
         (Sentence(("a", "")), r"sentence 'a ': expected a form, got nothing at word 2; JSONL"),
-        (Sentence(("a\tb",)), r"expected no tab or line end in a column, got 'a\\tb'; JSONL"),
-        (Sentence(("a",), lemmas=("b\r",)), r"expected no tab or line end in a column, got 'b\\r'"),
+        (Sentence(("a\tb",)), r"expected no tab or line break in a column, got 'a\\tb'; JSONL"),
+        (
+            Sentence(("a",), lemmas=("b\r",)),
+            r"expected no tab or line break in a column, got 'b\\r'",
+        ),
         (
             Sentence(("a",), (Proposition(0, "x.01"), Proposition(0, "y.02")), id="s7"),
             "sentence 's7': expected one proposition per word.* got 'x.01' and 'y.02' on word 1",

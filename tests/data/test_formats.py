@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.data.conll09 import format_conll09
-from capsrl.data.conllu import read_conllu
-from capsrl.data.conllup import HEADER, format_conllup
+from capsrl.data.conllu import HEADER, format_conllup, read_conllu
 from capsrl.data.files import read_lines
-from capsrl.data.formats import input_format, output_format, read_sentences, write_sentences
+from capsrl.data.formats import CORPORA, WRITABLE, format_of, read_sentences, write_sentences
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Argument, Proposition, Sentence
 from tests.data.test_jsonl import sentences
@@ -25,72 +24,148 @@ SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0",
 @pytest.mark.parametrize(
     ("name", "format"),
     [
+        ("x.txt", "text"),
+        ("CoNLL2009-ST-English-train.txt", "text"),
         ("x.conll09", "conll09"),
         ("x.conll", "conll09"),
-        ("CoNLL2009-ST-English-train.txt", "conll09"),
         ("x.y.conllu", "conllu"),
         ("x.conllup.xz", "conllup"),
         ("x.jsonl", "jsonl"),
-        ("x.NDJSON.gz", "jsonl"),
+        ("x.NDJSON.GZ", "jsonl"),
     ],
 )
 def test_format_by_suffix(name, format):
-    assert input_format(name) == format
+    assert format_of(name) == format
 
 
 def test_a_name_wins_over_the_suffix():
-    assert input_format("x.conllu", "up1") == "up1"
-    assert output_format("x.txt", "jsonl") == "jsonl"
-    assert output_format("-", "conllup") == "conllup"
-    assert input_format("x.conllup", merge="y.conllu") == "up2"
+    assert format_of("x.conllu", "up1") == "up1"
+    assert format_of("x.txt", "jsonl", formats=WRITABLE) == "jsonl"
+    assert format_of("-", "conllup") == "conllup"
+    assert format_of("x.jsonl", default="text") == "jsonl"
+    assert format_of("-", default="text") == "text"
+    assert format_of("x.htm.gz", formats=(*WRITABLE, "html")) == "html"
 
 
-ALL_SUFFIXES = r"expected a suffix of \.conll09 \.conll \.txt \.conllu \.conllup \.jsonl \.ndjson"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("x.foo.gz",), rf"x.foo.gz: {ALL_SUFFIXES}.*, got \.foo; .*: conll09, .*, up2$"),
-        (("x",), rf"^x: {ALL_SUFFIXES} \(and .gz or .xz\), got none"),
-        (("-",), r"^<stdin>: expected a suffix .*, got none; or name the format"),
-        (("x.jsonl", "json"), r"x.jsonl: expected a format of conll09, .*, up2, got 'json'"),
-    ],
-)
-def test_unknown_input_formats(arguments, message):
-    with pytest.raises(ConfigError, match=message):
-        read_sentences(*arguments)
+READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz or \.xz\)"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "options", "message"),
     [
         (
-            ("x.foo",),
-            r"x.foo: expected a suffix .* got \.foo; or name .*: conll09, conllup, jsonl$",
+            ("x.foo.gz",),
+            {},
+            rf"^x.foo.gz: expected a suffix of {READ}, got \.foo; .*: text, .*up1$",
         ),
-        (("-",), r"^<stdout>: expected a suffix .*, got none"),
-        (("x.conllu",), r"x.conllu: expected .* written \(conll09, conllup, jsonl\), got conllu"),
-        (("x.jsonl", "up1"), r"x.jsonl: expected .* written \(conll09, conllup, jsonl\), got up1"),
-        (("x", "json"), r"x: expected a format of conll09, conllup, jsonl, got 'json'"),
+        (("x",), {"option": "--from"}, rf"^x: .*{READ}, got none; .* with --from: text, conll09"),
+        (("-",), {}, r"^-: expected a format for standard input and output; name the format: text"),
+        (
+            ("x.jsonl", "json"),
+            {},
+            r"^x.jsonl: expected one of text, .*, got json; files of several",
+        ),
+        (("x", "csv"), {"option": "--from"}, r"^--from: expected one of text, .*up1, got csv$"),
+        (("x.csv",), {}, r"^x.csv: expected a suffix of .*, got \.csv; rename the file or name"),
+        (
+            ("x.txt",),
+            {"formats": CORPORA},
+            r"got \.txt; a CoNLL-2009 file named .txt needs .*conll09",
+        ),
+        (("x.conllu",), {"formats": WRITABLE}, r"got \.conllu; CoNLL-U has no .* \(\.conllup\)"),
+        (
+            ("x", "conllu"),
+            {"formats": WRITABLE},
+            r"^x: expected one of conll09, conllup, jsonl, got",
+        ),
     ],
 )
-def test_unknown_output_formats(arguments, message):
+def test_unknown_formats(arguments, options, message):
     with pytest.raises(ConfigError, match=message):
-        write_sentences([], *arguments)
+        format_of(*arguments, **options)
 
 
-def test_merging_is_for_up2():
-    with pytest.raises(ConfigError, match=r"a.up: expected format up2 .* merge with b, got conllu"):
-        read_sentences("a.up", "conllu", merge="b")
+@pytest.mark.parametrize("suffix", [".bz2", ".zst", ".ZIP"])
+def test_unknown_compression(suffix):
+    message = (
+        rf"x.jsonl\{suffix}: expected plain text, .gz or .xz, got \{suffix.lower()}; recompress"
+    )
+    with pytest.raises(DataError, match=message):
+        format_of(f"x.jsonl{suffix}")
+
+
+def test_formats_are_checked_before_anything_is_read_or_written(tmp_path):
+    with pytest.raises(ConfigError, match="got none"):
+        read_sentences("no such file")
+    with pytest.raises(ConfigError, match="expected one of conll09, conllup, jsonl, got up1"):
+        write_sentences([], tmp_path / "x", "up1")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_corpus_is_not_mistaken_for_raw_text(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text(format_conll09(SENTENCE))
+    with pytest.raises(ConfigError, match=r"x\.txt: .* needs the format conll09"):
+        read_sentences(path)
+    assert next(read_sentences(path, "conll09")).propositions == SENTENCE.propositions
+
+
+def test_raw_text(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_text("Dogs bark.\n\nCats do not. They sleep.\n")
+    found = list(reader := read_sentences(path, "text"))
+    assert [(s.text, s.start, s.id) for s in found] == [
+        ("Dogs bark.", 0, f"{path}-1"),
+        ("Cats do not.", 12, f"{path}-2"),
+        ("They sleep.", 25, f"{path}-3"),
+    ]
+    assert reader.where() == str(path)
+
+
+def test_merging_is_for_stand_off_files():
     with pytest.raises(
-        ConfigError, match=r"a: expected the CoNLL-U .* up2 .*, got none; .*--merge"
+        ConfigError,
+        match=r"a: expected a CoNLL-U Plus file \(conllup\) to merge with b, got conllu",
     ):
-        read_sentences("a", "up2")
+        read_sentences("a", "conllu", merge="b")
     with pytest.raises(
         ConfigError, match="expected two files to merge, got standard input for both"
     ):
-        read_sentences("-", merge="-")
+        read_sentences("-", "conllup", merge="-")
+
+
+CONLLU = """\
+# text = ab c
+1-2	ab	_	_	_	_	_	_	_	_
+1	a	_	_	_	_	_	_	_	_
+2	b	_	_	_	_	_	_	_	_
+3	c	_	_	_	_	_	_	_	_
+
+
+# next
+1	d	_	_	_	_	_	_	_	_
+"""
+
+
+def test_readers_know_the_line_of_the_last_sentence(tmp_path):
+    path = tmp_path / "x.conllu"
+    path.write_text(CONLLU)
+    reader = read_sentences(path)
+    assert reader.where() == str(path)
+    next(reader)
+    assert [reader.where(word) for word in (None, 0, 1, 2)] == [f"{path}:{n}" for n in (3, 3, 4, 5)]
+    next(reader)
+    assert reader.where() == f"{path}:9"
+    assert list(reader) == []
+    assert reader.where(5) == f"{path}:9"
+
+
+@pytest.mark.parametrize(("format", "lines"), [("jsonl", [1, 2]), ("conll09", [1, 4])])
+def test_lines_of_sentences_in_other_formats(tmp_path, format, lines):
+    path = tmp_path / f"x.{format}"
+    write_sentences([SENTENCE] * 2, path)
+    reader = read_sentences(path)
+    assert [reader.where() for _ in reader] == [f"{path}:{line}" for line in lines]
 
 
 @pytest.mark.parametrize("name", ["x.conll09", "x.conllup", "x.jsonl", "x.conll.gz", "x.ndjson.xz"])

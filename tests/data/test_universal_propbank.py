@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsrl.data.conllup import format_conllup
+from capsrl.data.conllu import format_conllup
 from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition
@@ -93,24 +93,14 @@ def test_a_marked_predicate_without_roleset():
     assert sentence.propositions == (Proposition(0, None),)
 
 
-@pytest.mark.parametrize(
-    ("role", "ours"),
-    [
-        ("ARG0", "A0"),
-        ("ARGA", "AA"),
-        ("ARGM-TMP", "AM-TMP"),
-        ("C-ARGM-LOC", "C-AM-LOC"),
-        ("R-ARG1", "R-A1"),
-        ("ARG1-DSP", "A1-DSP"),
-        ("AM-MOD", "AM-MOD"),
-        ("C-V", "C-V"),
-        ("ARGUE", "ARGUE"),
-        ("SARG0", "SARG0"),
-    ],
-)
-def test_names_of_roles(role, ours):
-    (sentence,) = read("\t".join(f"1 Go go VERB VB _ 0 root _ _ go.01 {role}".split()))
-    assert sentence.propositions[0].arguments == (Argument(ours, 0),)
+def test_direct_speech_has_no_role_of_its_own():
+    """A1 and A1-DSP of one word are one argument, in 1.0 and in 2.0."""
+    (first,) = read(
+        "\t".join("1 Go go VERB VB _ 0 root _ _ go.01 ARG1|ARG1-DSP|C-ARG1-DSP".split())
+    )
+    second = merge(COLUMNS + C.replace("A2:2\t", "A1-DSP:1|A1:1|C-A1-DSP:1\t"))[2]
+    for sentence in (first, second):
+        assert sentence.propositions[0].arguments == (Argument("A1", 0), Argument("C-A1", 0))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 import pytest
 
-from capsrl.data.convert import conll09_role
 from capsrl.data.convert.gold_skel import (
     Skeleton,
     SkeletonProposition,
@@ -37,19 +36,6 @@ def test_spans_in_spans():
 def test_a_last_sentence_without_its_blank_line():
     lines = skeleton("weblog", "x", 0, "UH - -").rstrip().split("\n")
     assert list(read_gold_skel(lines)) == [Skeleton(("UH",), ())]
-
-
-@pytest.mark.parametrize(
-    ("role", "name"),
-    [
-        ("ARG0", "A0"), ("ARGA", "AA"), ("ARGM-TMP", "AM-TMP"), ("C-ARG1", "C-A1"),
-        ("R-ARGM-LOC", "R-AM-LOC"), ("ARG1-DSP", "A1"), ("C-ARG1-DSP", "C-A1"), ("C-V", "C-V"),
-        ("ARGM-DSP", "AM-DSP"), ("A1-DSP", "A1"), ("AM-TMP", "AM-TMP"), ("R-A0", "R-A0"),
-        ("AA", "AA"),
-    ],
-)  # fmt: skip
-def test_role_names(role, name):
-    assert conll09_role(role) == name
 
 
 @pytest.mark.parametrize(
