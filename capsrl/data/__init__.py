@@ -1,1 +1,1 @@
-"""Corpora in and out: every format becomes Sentences, and Sentences become batches."""
+"""Read and write corpus files in several formats."""

@@ -15,7 +15,7 @@ from capsrl.data.frames import Frames
 from capsrl.errors import DataError, ModelError
 from capsrl.model.vocabulary import Vocab, character_vocab
 from capsrl.sentence import Sentence
-from capsrl.text.lemmatizer import Lemmas
+from capsrl.text.lemmatizer import Lemmatizer
 
 NO_ROLE = "_"
 NO_ROLE_ID = 0
@@ -47,7 +47,7 @@ class Inventory:
     characters: Vocab
     tags: Vocab
     descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    lemmatizer: Lemmas | None = None
+    lemmatizer: Lemmatizer | None = None
 
     def role_id(self, role: str) -> int:
         """The id of a role; NO_ROLE for one that training did not have."""
@@ -91,7 +91,7 @@ class Inventory:
             descriptions=data["descriptions"],
             lemmatizer=None
             if data[_LEMMATIZER] is None
-            else Lemmas.from_dict(data[_LEMMATIZER], source=source),
+            else Lemmatizer.from_dict(data[_LEMMATIZER], source=source),
         )
 
 
@@ -187,7 +187,7 @@ def sense_from(pattern: str, lemma: str) -> str:
 def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
     """The patterns that most lemmas share.
 
-    Lemmas are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
+    Lemmatizer are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
     of *be* and *have* are no evidence.
     """
     shared: Counter[str] = Counter()

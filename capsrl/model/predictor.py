@@ -14,7 +14,7 @@ from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
 from capsrl.options import Options
 from capsrl.sentence import Proposition, Sentence
-from capsrl.text.lemmatizer import kind_of
+from capsrl.text.lemmatizer import predicate_pos
 
 MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
 
@@ -144,4 +144,6 @@ def _with_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> In
             "pos: expected words with tags, or a model with a tagger, got neither; without tags "
             "predicates cannot be selected by part of speech"
         )
-    return _with_predicates(item, [p for p in item.predicates if kind_of(tags[p]) in options.pos])
+    return _with_predicates(
+        item, [p for p in item.predicates if predicate_pos(tags[p]) in options.pos]
+    )

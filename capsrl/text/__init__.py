@@ -1,1 +1,1 @@
-"""Raw text: sentences, words, spacing, lemmas and phrases."""
+"""Process raw text: sentences, words, spacing, lemmas and phrases."""

@@ -1,31 +1,29 @@
-"""A predicate word in, its lemma out: by what training text showed, then by rules.
+"""Lemmatize English predicates, by exceptions learned from training text and by rules.
 
-Senses are filed under lemmas, so raw text needs them, but only of its predicates: verbs, nouns and
-adjectives, lemmatised as EWT does. Without a tag a word gets the lemma that predicates of its form
-had most often in training: *meeting* stays a noun, *signing* goes to *sign*.
+Senses belong to lemmas, so labeling raw text needs the lemmas of its predicates: verbs, nouns and
+adjectives, lemmatized as in EWT. Without a tag a word gets the lemma that predicates of its form
+had most often in training: *meeting* stays a noun, *signing* becomes *sign*.
 
-English only, by its suffixes. A word in another language comes back in lower case.
+The rules are about English suffixes. A word of another language is returned in lower case.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
 from typing import Any
 
 from capsrl.errors import ModelError
 from capsrl.sentence import Sentence
 
-KINDS = ("", "verb", "noun", "adjective")  # "" stands for no tag
-
+_POS = ("", "verb", "noun", "adjective")  # what `predicate_pos` returns
 _NAMES = ("NNP", "NNPS", "PROPN")
 _VOWELS = "aeiou"
-# How stems end that lost an e, and which of them did not.
+# Endings of stems that lost an e, and of exceptions to them.
 _LOST_E = tuple("at iz is uc ag ur iv v c u dg rg ng ns ib id ud as us ut ir rs ps".split())
 _KEPT_ALL = tuple("eat oat ing ong our oid aid out air ocus".split())
-_SHUT = ("s", "x", "z", "ch", "sh", "o")  # what takes -es
-# Forms no suffix leads back from, each with its lemma; training text adds what it shows.
-_IRREGULAR = (
+_SIBILANTS = ("s", "x", "z", "ch", "sh", "o")  # endings that take -es
+# A lemma and its irregular forms; training text adds more.
+_IRREGULAR_FORMS = (
     "be am are is was were been|bear bore borne|beat beaten|become became|begin began begun|"
     "bend bent|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|"
     "bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|cling clung|"
@@ -52,29 +50,34 @@ _IRREGULAR = (
     "man men|woman women|child children|foot feet|tooth teeth|life lives|wife wives|knife knives|"
     "loss losses|analysis analyses|crisis crises|thesis theses|basis bases|diagnosis diagnoses"
 )
+_IRREGULAR = {
+    form: lemma for lemma, *forms in map(str.split, _IRREGULAR_FORMS.split("|")) for form in forms
+}
+
+_Counts = defaultdict[tuple[str, str], Counter[str]]  # (part of speech, form) -> lemma -> count
 
 
 @dataclass(frozen=True)
-class Lemmas:
-    """What is known of lemmas beyond the rules; empty, it lemmatises by rules alone.
+class Lemmatizer:
+    """Find lemmas by rules and by what training text showed; an empty one has the rules alone.
 
     known       lemmas seen in training, which tell *hoped* (hope) from *mapped* (map)
-    exceptions  kind (one of KINDS) -> form in lower case -> lemma, where the rules would err
+    exceptions  part of speech ("" without a tag) -> form in lower case -> lemma, where rules err
     """
 
     known: frozenset[str] = frozenset()
     exceptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def find(self, word: str, tag: str | None = None) -> str:
-        """The lemma of a predicate; its tag (Penn or universal) helps if it is known."""
-        form, kind = word.lower(), kind_of(tag)
-        return self.exceptions.get(kind, {}).get(form) or _by_rule(form, kind, self.known)
+        """Return the lemma of a predicate; its tag (Penn or universal) helps if it is known."""
+        form, pos = word.lower(), predicate_pos(tag)
+        return self.exceptions.get(pos, {}).get(form) or _by_rule(form, pos, self.known)
 
     def fill(self, sentence: Sentence) -> Sentence:
-        """The sentence with a lemma for every word, if it has tags and no lemmas.
+        """Return the sentence with a lemma for every word, if it has tags and no lemmas.
 
-        The rules are for what can be a predicate: verbs, nouns and adjectives. Names stay as they
-        are, and all other words are their own lemmas in lower case.
+        The rules are for words that can be predicates: verbs, nouns and adjectives. Names stay as
+        they are; the lemma of any other word is the word in lower case.
         """
         if sentence.lemmas is not None or sentence.tags is None:
             return sentence
@@ -84,18 +87,18 @@ class Lemmas:
     def _lemma(self, word: str, tag: str) -> str:
         if tag in _NAMES:
             return word
-        return self.find(word, tag) if kind_of(tag) else word.lower()
+        return self.find(word, tag) if predicate_pos(tag) else word.lower()
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, the inverse of `from_dict`."""
+        """Return the lemmatizer as plain data, the inverse of `from_dict`."""
         return {
             "known": sorted(self.known),
-            "exceptions": {kind: dict(forms) for kind, forms in sorted(self.exceptions.items())},
+            "exceptions": {pos: dict(forms) for pos, forms in sorted(self.exceptions.items())},
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Lemmas":
-        """From what `to_dict` gave; raises ModelError naming `source` if it is anything else."""
+    def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Lemmatizer":
+        """Make a lemmatizer of what `to_dict` gave; raise ModelError naming `source` otherwise."""
         known, exceptions = data.get("known"), data.get("exceptions")
         if not isinstance(known, list) or not all(isinstance(lemma, str) for lemma in known):
             raise ModelError(
@@ -103,17 +106,17 @@ class Lemmas:
             )
         if not isinstance(exceptions, dict) or not all(map(_is_table, exceptions.items())):
             raise ModelError(
-                f"{source}: expected lemmas.exceptions to map ({', '.join(map(repr, KINDS))}) "
+                f"{source}: expected lemmas.exceptions to map ({', '.join(map(repr, _POS))}) "
                 f"to words and their lemmas, got {exceptions!r}"
             )
         return cls(frozenset(known), exceptions)
 
 
-def learn_lemmas(sentences: Iterable[Sentence]) -> Lemmas:
-    """Collect what the rules would get wrong from sentences with lemmas; others teach nothing.
+def learn_lemmas(sentences: Iterable[Sentence]) -> Lemmatizer:
+    """Learn the exceptions to the rules from sentences with lemmas; ignore the others.
 
-    Where tags are missing only the untagged table is filled. A form that was a predicate
-    counts as such alone: other uses of *left* say little about the predicate *left*.
+    Without tags only the table for untagged words is filled. For a form that was a predicate, only
+    its uses as a predicate count: other uses of *left* say little about the predicate *left*.
     """
     predicates: _Counts = defaultdict(Counter)
     others: _Counts = defaultdict(Counter)
@@ -123,24 +126,26 @@ def learn_lemmas(sentences: Iterable[Sentence]) -> Lemmas:
         chosen = set(sentence.predicates)
         for position, lemma in enumerate(sentence.lemmas):
             tag = sentence.tags[position] if sentence.tags is not None else None
-            kind = kind_of(tag)
+            pos = predicate_pos(tag)
             counts = predicates if position in chosen else others
-            if lemma == "_" or (counts is others and not kind):
+            if lemma == "_" or (counts is others and not pos):
                 continue
             form = sentence.words[position].lower()
-            for key in {"", kind}:
+            for key in {"", pos}:
                 counts[key, form][lemma.lower()] += 1
-    best = {key: _commonest(predicates.get(key) or others[key]) for key in {**others, **predicates}}
+    best = {
+        key: _most_common(predicates.get(key) or others[key]) for key in {**others, **predicates}
+    }
     known = frozenset(lemma for (_, form), lemma in best.items() if _comes_from(form, lemma))
     exceptions: dict[str, dict[str, str]] = {}
-    for (kind, form), lemma in sorted(best.items()):
-        if _by_rule(form, kind, known) != lemma:
-            exceptions.setdefault(kind, {})[form] = lemma
-    return Lemmas(known, exceptions)
+    for (pos, form), lemma in sorted(best.items()):
+        if _by_rule(form, pos, known) != lemma:
+            exceptions.setdefault(pos, {})[form] = lemma
+    return Lemmatizer(known, exceptions)
 
 
-def kind_of(tag: str | None) -> str:
-    """The kind of word a Penn or universal tag names; "" for the kinds predicates are not."""
+def predicate_pos(tag: str | None) -> str:
+    """Return verb, noun or adjective for a Penn or universal tag; "" for any other tag or none."""
     if tag is None or tag in ("PROPN", "AUX"):
         return ""
     if tag == "ADJ" or tag.startswith("JJ"):
@@ -150,53 +155,43 @@ def kind_of(tag: str | None) -> str:
     return "verb" if tag.startswith("V") else ""
 
 
-_Counts = defaultdict[tuple[str, str], Counter[str]]  # (kind, form) -> lemma -> how often
-
-
-def _commonest(counts: Counter[str]) -> str:
+def _most_common(counts: Counter[str]) -> str:
     return min(counts, key=lambda lemma: (-counts[lemma], lemma))
 
 
 def _comes_from(form: str, lemma: str) -> bool:
-    # Inflected forms only, or the lemma of each plural and participle would be stored twice over;
-    # and no corrected misspellings.
+    # Inflected forms only: no words that are their own lemmas, and no corrected misspellings.
     return form != lemma and lemma.isalpha() and form.startswith(lemma[: max(2, len(lemma) - 2)])
 
 
 def _is_table(item: tuple[object, object]) -> bool:
-    kind, forms = item
+    pos, forms = item
     return (
-        kind in KINDS
+        pos in _POS
         and isinstance(forms, dict)
         and all(isinstance(word, str) for pair in forms.items() for word in pair)
     )
 
 
-@cache
-def _irregular() -> dict[str, str]:
-    groups = (group.split() for group in _IRREGULAR.split("|"))
-    return {form: lemma for lemma, *forms in groups for form in forms}
-
-
-def _by_rule(form: str, kind: str, known: frozenset[str]) -> str:
-    if form in _irregular():
-        return _irregular()[form]
-    if not kind and form in known:
+def _by_rule(form: str, pos: str, known: frozenset[str]) -> str:
+    if form in _IRREGULAR:
+        return _IRREGULAR[form]
+    if not pos and form in known:
         return form
-    if kind in ("", "verb") and len(form) > 4:
+    if pos in ("", "verb") and len(form) > 4:
         for ending in ("ing", "ed"):
             stem = form.removesuffix(ending)
             if stem != form and any(letter in _VOWELS + "y" for letter in stem):
                 return _verb(stem, ending, known)
-    if kind != "adjective" and form.endswith("s") and len(form) > 3:
+    if pos != "adjective" and form.endswith("s") and len(form) > 3:
         return _without_s(form, known)
-    if kind == "adjective":
+    if pos == "adjective":
         return _positive(form, known)
     return form
 
 
 def _verb(stem: str, ending: str, known: frozenset[str]) -> str:
-    """The verb a stem is left of: mak -> make, runn -> run, carri -> carry."""
+    """Return the verb of a stem: mak -> make, runn -> run, carri -> carry."""
     if ending == "ed" and stem.endswith("i"):
         return stem[:-1] + "y"
     doubled = len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in _VOWELS
@@ -206,10 +201,10 @@ def _verb(stem: str, ending: str, known: frozenset[str]) -> str:
         return seen[-1] if doubled and stem not in seen else seen[0]
     if doubled and stem[-1] not in "lsfz":
         return stem[:-1]
-    return stem + "e" if _wants_e(stem) else stem
+    return stem + "e" if _lost_e(stem) else stem
 
 
-def _wants_e(stem: str) -> bool:
+def _lost_e(stem: str) -> bool:
     """Whether an unknown stem lost an e: after soft consonants, or one vowel in a short word."""
     if stem.endswith(_LOST_E):
         return stem.endswith("creat") or not stem.endswith(_KEPT_ALL)
@@ -224,7 +219,7 @@ def _without_s(form: str, known: frozenset[str]) -> str:
         return form
     if form.endswith("ies") and len(form) > 4:
         return form[:-3] + "y"
-    if form.endswith("es") and form[:-2].endswith(_SHUT) and form[:-1] not in known:
+    if form.endswith("es") and form[:-2].endswith(_SIBILANTS) and form[:-1] not in known:
         # houses, uses, sizes keep their e; classes, boxes, watches lose it
         single = form[-3] in "sz" and form[-4] not in "sz"
         return form[:-1] if single else form[:-2]
@@ -232,7 +227,7 @@ def _without_s(form: str, known: frozenset[str]) -> str:
 
 
 def _positive(form: str, known: frozenset[str]) -> str:
-    """The adjective itself, or what a comparative or superlative compares, if that is known."""
+    """Return the positive of a comparative or superlative if it is known, else the form itself."""
     for ending in ("er", "est"):
         stem = form.removesuffix(ending)
         readings = (stem, stem + "e", stem[:-1], stem[:-1] + "y")

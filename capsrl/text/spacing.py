@@ -1,7 +1,7 @@
-"""Words in; before which of them a space is written, judged by their letters alone, out.
+"""Guess which words are preceded by a space, from the characters alone.
 
-Corpora do not say it, and tokenisers that read text with its spaces need it. Straight quotes,
-dashes and the like are given a space on both sides: one cannot tell.
+Subword tokenizers need the spaces, which many corpora do not have. Straight quotes, dashes and
+similar marks get a space on both sides, since the words do not tell.
 """
 
 import re
@@ -13,13 +13,13 @@ _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff"
     r"\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
-# it's, don't; l'eau, dell'arte: a lone apostrophe is a quote.
+# it's, don't; l'eau, dell'arte. A single apostrophe is a quote.
 _JOINS_LEFT = re.compile(r"['’]\w|n['’]t$", re.IGNORECASE)
 _JOINS_RIGHT = re.compile(r"\w['’]$")
 
 
 def spaces_before(words: Sequence[str]) -> list[bool]:
-    """For each word whether a space stands before it; never before the first."""
+    """Return for each word whether a space precedes it; never before the first."""
     spaces = [_is_space_between(left, right) for left, right in zip(words, words[1:], strict=False)]
     return [False, *spaces][: len(words)]
 

@@ -10,7 +10,7 @@ from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
 from capsrl.errors import ModelError
 from capsrl.sentence import Proposition, Sentence
-from capsrl.text.lemmatizer import Lemmas, kind_of, learn_lemmas
+from capsrl.text.lemmatizer import Lemmatizer, learn_lemmas, predicate_pos
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from capsrl.text.lemmatizer import Lemmas, kind_of, learn_lemmas
     ],
 )
 def test_rules_alone(word, lemma):
-    assert Lemmas().find(word) == lemma
+    assert Lemmatizer().find(word) == lemma
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,11 @@ def test_rules_alone(word, lemma):
     ],
 )
 def test_a_tag_decides_between_readings(word, tag, lemma):
-    assert Lemmas().find(word, tag) == lemma
+    assert Lemmatizer().find(word, tag) == lemma
 
 
 @pytest.mark.parametrize(
-    ("tag", "kind"),
+    ("tag", "pos"),
     [
         (None, ""),
         ("VBZ", "verb"),
@@ -80,8 +80,8 @@ def test_a_tag_decides_between_readings(word, tag, lemma):
         ("IN", ""),
     ],
 )
-def test_kinds_of_tags(tag, kind):
-    assert kind_of(tag) == kind
+def test_part_of_speech_of_tags(tag, pos):
+    assert predicate_pos(tag) == pos
 
 
 def sentence(*rows: tuple[str, str, str], predicates: tuple[int, ...] = ()) -> Sentence:
@@ -124,7 +124,7 @@ def test_stores_only_what_the_rules_get_wrong():
 
 def test_sentences_without_lemmas_or_tags_are_allowed():
     bare = Sentence(("signed",), (Proposition(0),))
-    assert learn_lemmas([bare]) == Lemmas()
+    assert learn_lemmas([bare]) == Lemmatizer()
     untagged = Sentence(("foo", "bar"), (Proposition(0),), lemmas=("fie", "bard"))
     assert learn_lemmas([untagged]).exceptions == {"": {"foo": "fie"}}
 
@@ -135,7 +135,7 @@ def test_the_order_of_sentences_does_not_matter():
 
 def test_survives_json():
     lemmas = learn_lemmas(TRAINING)
-    assert Lemmas.from_dict(json.loads(json.dumps(lemmas.to_dict()))) == lemmas
+    assert Lemmatizer.from_dict(json.loads(json.dumps(lemmas.to_dict()))) == lemmas
 
 
 @pytest.mark.parametrize(
@@ -150,12 +150,12 @@ def test_survives_json():
 )
 def test_damaged_tables_are_refused(data, message):
     with pytest.raises(ModelError, match=message):
-        Lemmas.from_dict(data, source="m/vocab.json")
+        Lemmatizer.from_dict(data, source="m/vocab.json")
 
 
 @given(st.text(st.characters(), max_size=20), st.sampled_from([None, "VBG", "NNS", "JJR"]))
 def test_every_word_has_a_lemma(word, tag):
-    lemma = Lemmas().find(word, tag)
+    lemma = Lemmatizer().find(word, tag)
     assert bool(lemma) == bool(word)
 
 
@@ -181,14 +181,14 @@ def test_every_word_of_a_tagged_sentence_gets_a_lemma():
     words = ("The", "dogs", "always", "Were", "happier", "in", "Paris", "'s", "Gardens", ".")
     tags = ("DT", "NNS", "RB", "VBD", "JJR", "IN", "NNP", "POS", "NNPS", ".")
     sentence = Sentence(words, tags=tags)
-    filled = Lemmas(known=frozenset({"happy"})).fill(sentence)
+    filled = Lemmatizer(known=frozenset({"happy"})).fill(sentence)
     assert " ".join(filled.lemmas) == "the dog always be happy in Paris 's Gardens ."
     assert filled.words == words
-    assert Lemmas(exceptions={"noun": {"dogs": "hound"}}).fill(sentence).lemmas[1] == "hound"
+    assert Lemmatizer(exceptions={"noun": {"dogs": "hound"}}).fill(sentence).lemmas[1] == "hound"
 
 
 def test_lemmas_that_are_known_stay_and_without_tags_there_are_none():
     known = Sentence(("Dogs",), tags=("NNS",), lemmas=("Dogs",))
-    assert Lemmas().fill(known) is known
+    assert Lemmatizer().fill(known) is known
     untagged = Sentence(("Dogs",))
-    assert Lemmas().fill(untagged) is untagged
+    assert Lemmatizer().fill(untagged) is untagged

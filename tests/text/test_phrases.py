@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.text.phrases import phrase_of, stretch_around
+from capsrl.text.phrases import phrase_of, span_around
 
 
 def parsed(rows: str) -> Sentence:
@@ -82,7 +82,7 @@ def test_a_predicate_that_is_its_own_argument_is_one_word():
     assert phrase(author, "author", "A0", "author") == "author"
 
 
-def test_an_interrupted_phrase_is_the_stretch_around_its_head():
+def test_an_interrupted_phrase_is_the_span_around_its_head():
     hearing = parsed("""
     A 2 det
     hearing 4 nsubj
@@ -104,9 +104,9 @@ def test_heads_without_relations():
 
 
 def test_circles_and_heads_outside_the_sentence_end():
-    assert stretch_around((1, 0, 1), 2) == (2, 2)
-    assert stretch_around((1, 2, 0, 0), 1) == (0, 3)
-    assert stretch_around((7, -3, 1), 1) == (1, 2)
+    assert span_around((1, 0, 1), 2) == (2, 2)
+    assert span_around((1, 2, 0, 0), 1) == (0, 3)
+    assert span_around((7, -3, 1), 1) == (1, 2)
     circle = Sentence(("a", "b", "c"), heads=(1, 0, 1), relations=("x", "x", "x"))
     assert phrase_of(circle, Proposition(0), Argument("A1", 2)) == (2, 2)
     assert phrase_of(circle, Proposition(0), Argument("A1", 1)) == (1, 2)
@@ -139,7 +139,7 @@ def test_any_graph_gives_words_that_hang_from_the_head_and_never_the_predicate(g
 @given(graphs)
 def test_the_stretch_is_as_long_as_can_be(graph):
     heads, head, _ = graph
-    first, last = stretch_around(heads, head)
+    first, last = span_around(heads, head)
 
     def hangs(word: int) -> bool:
         for _ in heads:

@@ -99,7 +99,7 @@ def test_one_character_is_one_word(text):
     assert sentence.words == (text,)
 
 
-def test_control_characters_part_words_and_belong_to_none():
+def test_control_characters_separate_words_and_belong_to_none():
     (sentence,) = read_text("\ufeffone\x00two \x1bthree\u200b.")
     assert sentence.words == ("one", "two", "three", ".")
 
@@ -144,6 +144,51 @@ def test_a_long_address_on_its_own_line_does_not_hide_that_text_is_wrapped():
     assert sentences(wrapped)[:3] == sentences(PROSE)
 
 
+@pytest.mark.parametrize("width", [20, 30, 130, 200])
+def test_lines_of_any_width_are_joined_before_lower_case(width):
+    wrapped = textwrap.fill(PROSE, width)
+    assert "\n" in wrapped
+    assert sentences(wrapped) == sentences(PROSE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My order was placed on 3 May\nand has not arrived.",
+        "It was written by Dr. Jones\nand her colleagues",
+        "We went to the\nstore and bought milk\nand bread",
+        "She asked Mr.\nSmith to leave.",
+        "Please ask Dr.\r\nBrown.",
+        "They joined the\nEuropean Union.",
+        "We met Anna, Bo, Carla and Dan,\nwho had come by train.",
+    ],
+)
+def test_a_line_break_inside_a_sentence(text):
+    assert sentences(text) == [" ".join(read_text(" ".join(text.split()))[0].words)]
+    check_offsets(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dear Anna,\nthank you for the book",  # a greeting
+        "milk\neggs\nand bread",  # a list without capitals
+        "hey\nare you there\ni am late",  # a chat
+        "Shopping\nmilk\neggs",  # narrow lines
+        "Things to buy today:\nmilk and eggs",
+        "No.\nWe are closed.",
+        "First of all we are late\na) pack the bags\nb) go",
+        "The great escape\nIt was late when they left the house.",  # a heading
+    ],
+)
+def test_a_line_break_between_sentences(text):
+    assert len(sentences(text)) == len(text.split("\n"))
+
+
+def test_a_company_with_an_exclamation_mark():
+    assert len(sentences("Yahoo! Inc. was sold.")) == 1
+
+
 def test_items_of_a_wrapped_list_stay_apart():
     text = (
         "- bring the red folder with last year's figures and\n"
@@ -153,7 +198,7 @@ def test_items_of_a_wrapped_list_stay_apart():
     assert [sentence.split()[0] for sentence in sentences(text)] == ["-", "-", "2"]
 
 
-def test_a_dash_that_begins_a_wrapped_line_is_no_item():
+def test_a_dash_that_begins_a_wrapped_line_is_not_an_item():
     text = (
         "The trip took them all of the last week of June\n"
         "- the hottest week in living memory, said Anna."
@@ -244,7 +289,7 @@ def test_a_sentence_alone_is_split_as_in_its_text(parts):
         assert alone.words == sentence.words
 
 
-def test_paragraphs_come_with_their_place_and_lose_no_sentence():
+def test_paragraphs_have_offsets_and_lose_no_sentence():
     text = "One.\nTwo.\n\n \nThree\n\n\nFour.\nFive."
     paragraphs = list(iter_paragraphs(text.split("\n")))
     assert paragraphs == [(0, "One.\nTwo."), (13, "Three"), (21, "Four.\nFive.")]
