@@ -1,17 +1,19 @@
-"""How well and how fast raw text is split into sentences and words, against a UD treebank.
+"""Measure the splitting of raw text into sentences and words against a UD treebank.
 
     python benchmarks/text.py en_ewt-ud-dev.conllu [more.conllu ...]
 
-The documents are rebuilt from the `# text` lines, a blank line between paragraphs, and split
-again. A word or sentence is right when both its ends are. Done twice: with each paragraph on one
-line, and with its lines broken at 72 columns, which should hardly matter. The treebank is at
-https://github.com/UniversalDependencies/UD_English-EWT (CC BY-SA 4.0).
+The documents are rebuilt from the `# text` lines, with a blank line between paragraphs, and split
+again. A word or sentence is correct if both its ends are. This is done for several layouts: each
+paragraph on one line, each sentence on one line, and lines broken at several widths, which should
+hardly matter. The treebank is https://github.com/UniversalDependencies/UD_English-EWT
+(CC BY-SA 4.0).
 """
 
 import argparse
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from capsrl.data.conllu import read_conllu
 from capsrl.data.files import read_lines
@@ -19,19 +21,19 @@ from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 from capsrl.text.sentences import Span, read_text
 
-WIDTH = 72
+WIDTHS = (30, 50, 72, 130)
 
 
 @dataclass
 class Document:
-    """A text and where its words and sentences stand in it."""
+    """A text and the offsets of its words and sentences."""
 
     text: str = ""
     words: set[Span] = field(default_factory=set)
     sentences: set[Span] = field(default_factory=set)
 
     def add(self, offsets: Iterable[Span], shift: int = 0) -> None:
-        """One more sentence, its offsets counted from `shift`."""
+        """Add a sentence whose offsets count from `shift`."""
         spans = [(start + shift, end + shift) for start, end in offsets]
         self.words.update(spans)
         self.sentences.add((spans[0][0], spans[-1][1]))
@@ -39,14 +41,14 @@ class Document:
 
 @dataclass
 class Counts:
-    """How many were found, how many there are, and how many are in both."""
+    """Numbers of words or sentences: found, in the treebank, and in both."""
 
     right: int = 0
     found: int = 0
     gold: int = 0
 
     def add(self, found: set[Span], gold: set[Span]) -> None:
-        """Count one document."""
+        """Count a document."""
         self.right += len(found & gold)
         self.found += len(found)
         self.gold += len(gold)
@@ -58,7 +60,7 @@ class Counts:
 
 
 def read_documents(path: str) -> Iterator[Document]:
-    """The documents of a treebank as their authors wrote them, but for lines within paragraphs."""
+    """Yield the documents of a treebank, with each paragraph on one line."""
     document = Document()
     gap = ""
     for sentence in read_conllu(read_lines(path), source=path):
@@ -86,14 +88,23 @@ def _touches_next(sentence: Sentence) -> bool:
     return misc is not None and "SpaceAfter=No" in misc[-1].split("|")
 
 
-def wrap(text: str) -> str:
-    """The text with spaces made line breaks where lines would pass WIDTH; no offset changes."""
+def break_at_sentences(document: Document) -> str:
+    """Return the text with a line break after each sentence; offsets stay the same."""
+    characters = list(document.text)
+    for _, end in document.sentences:
+        if end < len(characters) and characters[end] == " ":
+            characters[end] = "\n"
+    return "".join(characters)
+
+
+def wrap(document: Document, width: int) -> str:
+    """Return the text with lines broken at a width; offsets stay the same."""
     paragraphs = []
-    for paragraph in text.split("\n\n"):
+    for paragraph in document.text.split("\n\n"):
         characters = list(paragraph)
         line = last = 0
         for position, character in enumerate(paragraph):
-            if position - line >= WIDTH and last > line:
+            if position - line >= width and last > line:
                 characters[last] = "\n"
                 line = last + 1
             if character == " ":
@@ -102,12 +113,19 @@ def wrap(text: str) -> str:
     return "\n\n".join(paragraphs)
 
 
-def measure(documents: list[Document], layout: Callable[[str], str]) -> None:
+LAYOUTS: dict[str, Callable[[Document], str]] = {
+    "a line per paragraph": lambda document: document.text,
+    "a line per sentence": break_at_sentences,
+    **{f"lines of {width} columns": partial(wrap, width=width) for width in WIDTHS},
+}
+
+
+def measure(documents: list[Document], layout: Callable[[Document], str]) -> None:
     """Print the scores and the speed."""
     words, sentences = Counts(), Counts()
     seconds = 0.0
     for gold in documents:
-        text = layout(gold.text)
+        text = layout(gold)
         begin = time.perf_counter()
         split = read_text(text)
         seconds += time.perf_counter() - begin
@@ -119,7 +137,7 @@ def measure(documents: list[Document], layout: Callable[[str], str]) -> None:
         sentences.add(found.sentences, gold.sentences)
     print(f"  words      {words}")
     print(f"  sentences  {sentences}")
-    print(f"  {words.found / seconds:,.0f} words a second")
+    print(f"  {words.found / seconds:,.0f} words per second")
 
 
 def main() -> None:
@@ -128,10 +146,9 @@ def main() -> None:
     parser.add_argument("treebank", nargs="+", help="CoNLL-U files with '# text' lines")
     for path in parser.parse_args().treebank:
         documents = list(read_documents(path))
-        print(f"{path}: {len(documents)} documents, a paragraph to the line")
-        measure(documents, str)
-        print(f"the same, lines broken at {WIDTH} columns")
-        measure(documents, wrap)
+        for name, layout in LAYOUTS.items():
+            print(f"{path}: {len(documents)} documents, {name}")
+            measure(documents, layout)
 
 
 if __name__ == "__main__":

@@ -138,7 +138,7 @@ def _write(folder: Path, name: str, train: str, dev: str, test: str, *, ood: str
     }
     for part, text in parts.items():
         if text is not None:
-            path = folder / f"CoNLL2009-ST-{name}" / f"CoNLL2009-ST-{part}.txt"
+            path = folder / f"CoNLL2009-ST-{name}" / f"CoNLL2009-ST-{part}.conll09"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 

@@ -183,13 +183,13 @@ def test_a_language_that_is_missing_is_named(checkout, tmp_path):
     (tmp_path / "conll2009").mkdir()
     english = "conll2009/CoNLL2009-ST-English"
     (tmp_path / english).symlink_to(checkout / english)
-    message = r"conll2009/CoNLL2009-ST-Japanese/CoNLL2009-ST-.*\.txt: cannot be read: No such file"
+    message = r"conll2009/CoNLL2009-ST-Japanese/CoNLL2009-ST-.*\.conll09: cannot be read: No such file"
     with pytest.raises(DataError, match=message):
         read_plan(tmp_path / PLAN)
 
 
 def test_a_blind_evaluation_file_and_its_answers_are_pasted_together(checkout, tmp_path):
-    whole = checkout / "conll2009/CoNLL2009-ST-Czech/CoNLL2009-ST-evaluation-Czech.txt"
+    whole = checkout / "conll2009/CoNLL2009-ST-Czech/CoNLL2009-ST-evaluation-Czech.conll09"
     rows = [line.split("\t") for line in whole.read_text(encoding="utf-8").splitlines()]
     hidden = [8, 10]  # HEAD and DEPREL
     blind = [["_" if i in hidden else cell for i, cell in enumerate(row[:13])] for row in rows]
@@ -197,8 +197,8 @@ def test_a_blind_evaluation_file_and_its_answers_are_pasted_together(checkout, t
     for name, part in parts.items():
         text = "".join("\t".join(row) + "\n" for row in part)
         (tmp_path / name).write_text(text, encoding="utf-8")
-    with open(tmp_path / "pasted.txt", "w") as file:
+    with open(tmp_path / "pasted.conll09", "w") as file:
         subprocess.run(["paste", *parts], cwd=tmp_path, stdout=file, check=True)
-    pasted, expected = (list(read_sentences(path)) for path in (tmp_path / "pasted.txt", whole))
+    pasted, expected = (list(read_sentences(path)) for path in (tmp_path / "pasted.conll09", whole))
     assert [one.propositions for one in pasted] == [one.propositions for one in expected]
     assert [one.words for one in pasted] == [one.words for one in expected]
