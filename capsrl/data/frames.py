@@ -1,8 +1,8 @@
-"""A folder of PropBank frame files (XML) in, the senses of each lemma and their roles out.
+"""Read PropBank frame files (XML): the senses of each lemma and their roles.
 
-A file holds the rolesets of a predicate: `decide.01`, the words that evoke it (its aliases:
-*decide*, *decision*) and its roles, each with a number and a description. The English files are
-at github.com/propbank/propbank-frames; those of other PropBanks have the same form.
+A file has the rolesets of a predicate: `decide.01`, the words that evoke it (its aliases: *decide*,
+*decision*) and its roles, each with a number and a description. The English files are at
+github.com/propbank/propbank-frames; other PropBanks use the same format.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,16 +13,16 @@ from xml.parsers import expat
 
 from capsrl.errors import DataError
 
-# Parts of speech of aliases whose first word is the predicate: give up, take a walk.
+# Parts of speech of aliases whose first word is the predicate: give_up, take_a_walk.
 HEAD_FIRST = ("v", "l")
 
 
 @dataclass(frozen=True)
 class Frames:
-    """What frame files say.
+    """The content of frame files.
 
-    descriptions  sense -> role -> what fills it, in the files' order: sign.01 -> A0 -> signer
-    senses        lemma, in lower case -> the senses it may have
+    descriptions  sense -> role -> description, in the order of the files: sign.01 -> A0 -> signer
+    senses        lemma in lower case -> its possible senses
     """
 
     descriptions: Mapping[str, Mapping[str, str]]
@@ -30,22 +30,22 @@ class Frames:
 
 
 def read_frames(folder: str | Path) -> Frames:
-    """Read every .xml file of a folder, in the order of their names.
+    """Read all .xml files of a folder, in the order of their names.
 
-    A roleset belongs to the lemma of its predicate and to its aliases. Where these are several
-    words joined by `_` and start with a verb (*give_up*), it belongs to that verb as well, since
-    in a sentence the predicate is one word. Of two rolesets with the same id the first counts.
-    No file outside the folder is read, whatever a DOCTYPE says, and entities are refused.
-    Raises DataError naming the file, and the line or roleset, that is not as it should be.
+    A roleset belongs to the lemma of its predicate and to its aliases. If these are several words
+    joined by `_` and begin with a verb (*give_up*), it also belongs to that verb, since in a
+    sentence the predicate is one word. Of two rolesets with the same id the first counts.
+    Files outside the folder that a DOCTYPE names are not read, and entities are refused.
+    Raises DataError naming the file, and the line or roleset, that is wrong.
     """
     files = sorted(Path(folder).glob("*.xml"))
     if not files:
         raise DataError(
             f"{folder}: expected a folder with PropBank frame files (*.xml), got none; "
-            "in a copy of propbank-frames it is called frames"
+            "in propbank-frames it is called frames"
         )
     descriptions: dict[str, dict[str, str]] = {}
-    senses: dict[str, dict[str, None]] = {}  # the inner ones as ordered sets
+    senses: dict[str, dict[str, None]] = {}  # the inner dicts are ordered sets
     for file in files:
         root = _parse(file)
         if root.tag != "frameset":
@@ -61,7 +61,7 @@ def read_frames(folder: str | Path) -> Frames:
 
 
 def _keys(lemma: str, roleset: Element) -> Iterator[str]:
-    """The lemmas under which a roleset is to be found."""
+    """Yield the lemmas that a roleset belongs to."""
     aliases = ((alias.get("pos"), alias.text or "") for alias in roleset.iter("alias"))
     for pos, text in (("v", lemma), *aliases):
         words = text.strip().lower()
@@ -72,7 +72,7 @@ def _keys(lemma: str, roleset: Element) -> Iterator[str]:
 
 
 def _roles(roleset: Element, source: str) -> dict[str, str]:
-    """The descriptions of the roles, as corpora call these: n=0 is A0, n=m with f=TMP is AM-TMP."""
+    """Return the descriptions of the roles: n=0 is A0, n=m with f=TMP is AM-TMP."""
     roles: dict[str, str] = {}
     for role in roleset.iter("role"):
         number = _attribute(role, "n", f"{source}: role {role.get('descr', '')!r}").upper()
@@ -90,7 +90,7 @@ def _attribute(element: Element, name: str, source: str) -> str:
 
 
 def _parse(file: Path) -> Element:
-    """The elements of a file, by the parser itself: ElementTree's own would expand entities."""
+    """Parse a file with expat itself: the parser of ElementTree would expand entities."""
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -105,13 +105,13 @@ def _parse(file: Path) -> Element:
         )
 
     parser.EntityDeclHandler = refuse
-    parser.SkippedEntityHandler = refuse  # one that only a DTD elsewhere would explain
+    parser.SkippedEntityHandler = refuse  # defined in an external DTD
     try:
         parser.Parse(file.read_bytes(), True)
     except expat.ExpatError as error:
         raise DataError(
             f"{file}:{error.lineno}: expected XML, got {expat.ErrorString(error.code)}; "
-            "mend the file or take it out of the folder"
+            "fix or remove this file"
         ) from None
     except (LookupError, ValueError) as error:
         raise DataError(f"{file}: expected XML in UTF-8, got {error}") from None

@@ -1,4 +1,4 @@
-"""Sentences in, what one wants to know of a corpus before training out."""
+"""Corpus statistics."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 
 from capsrl.sentence import Sentence
 
-LENGTH_STEP = 10  # bins 0-9, 10-19, ... as in the paper
+LENGTH_STEP = 10  # bins of sentence lengths: 0-9, 10-19, ... as in the paper
 
 
 @dataclass(slots=True)
 class CorpusStats:
     """Counts over the sentences of a corpus.
 
-    roles        how often each role is filled; its length is the number of distinct roles
-    senses       how often each sense is used, predicates without one left out
-    lemmas       how often each lemma is a predicate; empty when the file has no lemmas
-    lengths      bin (0 for 0-9 words, 1 for 10-19, ...) -> sentences in it
-    predicates_per_sentence  number of predicates -> sentences with as many
+    roles        arguments with each role
+    senses       predicates with each sense; predicates without a sense are not counted
+    lemmas       predicates with each lemma; empty if the file has no lemmas
+    lengths      bin (0 for 0-9 words, 1 for 10-19, ...) -> number of sentences
+    predicates_per_sentence  number of predicates -> number of sentences
     n_duplicate  propositions in which a role occurs more than once
     n_multiple   words with more than one role in a proposition
     """
@@ -36,11 +36,11 @@ class CorpusStats:
 
     @property
     def duplicate_share(self) -> float:
-        """Propositions with a role that occurs more than once, in per cent of all."""
+        """Percentage of propositions in which a role occurs more than once."""
         return 100 * self.n_duplicate / self.n_predicates if self.n_predicates else 0.0
 
     def add(self, sentence: Sentence) -> None:
-        """Count one more sentence."""
+        """Count a sentence."""
         self.n_sentences += 1
         self.n_tokens += len(sentence)
         self.n_predicates += len(sentence.propositions)
@@ -59,7 +59,7 @@ class CorpusStats:
                 self.lemmas[sentence.lemmas[proposition.predicate]] += 1
 
     def to_dict(self) -> dict[str, object]:
-        """The counts as JSON values; roles, senses and lemmas from the most frequent down."""
+        """Return the counts as JSON values; roles, senses and lemmas by falling frequency."""
         return {
             "sentences": self.n_sentences,
             "tokens": self.n_tokens,
@@ -79,7 +79,7 @@ class CorpusStats:
 
 
 def count_sentences(sentences: Iterable[Sentence]) -> CorpusStats:
-    """Count a corpus, holding one sentence at a time."""
+    """Count the sentences of a corpus, holding one at a time."""
     stats = CorpusStats()
     for sentence in sentences:
         stats.add(sentence)
@@ -87,10 +87,10 @@ def count_sentences(sentences: Iterable[Sentence]) -> CorpusStats:
 
 
 def length_bin(number: int) -> str:
-    """The name of a bin of sentence lengths: 0-9, 10-19, ..."""
+    """Return the name of a bin of sentence lengths: 0-9, 10-19, ..."""
     return f"{LENGTH_STEP * number}-{LENGTH_STEP * number + LENGTH_STEP - 1}"
 
 
 def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Names and counts from the most frequent down, ties by name: the same on every run."""
+    """Return names and counts by falling frequency, ties by name."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -1,4 +1,4 @@
-"""Small corpora of our own, in the layout in which the real ones are published."""
+"""Small hand-written corpora in the layout of the published ones."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ _SKELETON = "google/ewt/{genre}/00/{name}.xml {sentence} {word} [WORD] {tag} * {
 
 
 def conllu(sent_id: str, words: str, *, document: str | None = None) -> str:
-    """A block from lines of FORM LEMMA UPOS XPOS HEAD DEPREL."""
+    """Make a CoNLL-U block of lines of FORM LEMMA UPOS XPOS HEAD DEPREL."""
     lines = [f"# newdoc id = {document}"] if document else []
     lines.append(f"# sent_id = {sent_id}")
     for number, line in enumerate(words.strip().splitlines(), start=1):
@@ -16,7 +16,7 @@ def conllu(sent_id: str, words: str, *, document: str | None = None) -> str:
 
 
 def skeleton(genre: str, name: str, sentence: int, words: str) -> str:
-    """A block from lines of TAG LEMMA SENSE and spans."""
+    """Make a gold_skel block of lines of TAG LEMMA SENSE and spans."""
     lines = []
     for word, line in enumerate(words.strip().splitlines()):
         tag, lemma, *rest = line.split()
@@ -55,7 +55,7 @@ VBN bite bite.01 *         *   (V*)
 PRP - -          *         *   (ARG1*)
 .   - -          *         *   *
 """
-# Im was one word when PropBank was annotated; not at the start, for what stands before it.
+# Im was one word when PropBank was annotated; not at the start, so that it has a word before it.
 MOVING = """
 Now      now      ADV   RB  4 advmod
 I        I        PRON  PRP 4 nsubj
@@ -71,7 +71,7 @@ VBG move move.01 (V*)
 NN  - -          (ARGM-TMP*)
 .   - -          *
 """
-# 4-ever was three words, of which GW says that it goes with the next.
+# 4-ever was three words; GW marks the first as going with the next.
 GRATEFUL = """
 We       we       PRON  PRP 4 nsubj
 will     will     AUX   MD  4 aux
@@ -116,7 +116,7 @@ UH  - -
 
 
 def make_ewt(folder: Path) -> tuple[Path, Path]:
-    """Folders like UD_English-EWT and propbank-release: three documents, one not in PropBank."""
+    """Make folders like UD_English-EWT and propbank-release: three documents, one not in PropBank."""
     ud, propbank = folder / "UD_English-EWT", folder / "propbank-release"
     ud.mkdir()
     first = conllu("reviews-001-0001", DOGS, document="reviews-001")
@@ -134,7 +134,7 @@ def make_ewt(folder: Path) -> tuple[Path, Path]:
 
 
 def write_skeletons(propbank: Path, genre: str, name: str, sentences: list[str]) -> Path:
-    """A document of propbank-release."""
+    """Write a document of propbank-release."""
     path = propbank / "data/google/ewt" / genre / "00" / f"{name}.xml.gold_skel"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
@@ -144,7 +144,7 @@ def write_skeletons(propbank: Path, genre: str, name: str, sentences: list[str])
 
 
 def make_up(folder: Path) -> tuple[Path, Path]:
-    """Folders like UD_Finnish-TDT and UP_Finnish-TDT: two splits, one with an empty node."""
+    """Make folders like UD_Finnish-TDT and UP_Finnish-TDT: two splits, one with an empty node."""
     ud, up = folder / "UD_Xx-Yy", folder / "UP_Xx-Yy"
     ud.mkdir()
     up.mkdir()

@@ -1,22 +1,22 @@
-"""Two tokenisations of one text, known by their tags -> which words of one are which of the other.
+"""Align two tokenizations of the same text by the tags of their words.
 
-The published propositions hide the words and show their tags. A treebank that was corrected since
-has other tags here and there, and a few words that were split or joined.
+The published propositions have tags but no words. In a treebank that was corrected since, some tags
+differ and a few words were split or joined.
 """
 
 from collections.abc import Sequence
 
 _OTHER_TAG, _NOT_ALONE = 2, 3
-GOES_WITH = "GW"  # Penn's tag for the first part of a word with a space in it: it tells nothing
+GOES_WITH = "GW"  # Penn tag of the first part of a word with a space in it; matches any tag
 
 
 def align_tags(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
-    """For each old word the new words it became, in order; every word of either has a partner.
+    """Return for each old word the new words it became, in order; every word has a partner.
 
-    The cheapest walk through both sequences: a word with another tag costs 2, and each word that
-    shares its partner with the word before it (the second half of one that was split, or a word
-    joined to it) costs 3. So a word is only taken as moved if that mends at least four tags.
-    Among walks of one cost the one that joins a word to what stands before it is taken.
+    The alignment has the lowest cost: a pair with different tags costs 2, and each word that shares
+    its partner with the word before it (the second half of a split word, or a joined word) costs 3.
+    So words are only taken as split or joined if that repairs at least four tags. Of alignments
+    with the same cost, the one that joins a word to the preceding one is taken.
     """
     if list(old) == list(new):
         return [[position] for position in range(len(old))]
@@ -38,7 +38,7 @@ def align_tags(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
 
 
 def _costs(old: Sequence[str], new: Sequence[str]) -> list[list[int]]:
-    """The cost of the cheapest walk that ends at each pair."""
+    """Return the cost of the best alignment that ends at each pair."""
     costs: list[list[int]] = []
     for i, old_tag in enumerate(old):
         above = costs[-1] if costs else None

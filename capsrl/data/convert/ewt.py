@@ -1,8 +1,8 @@
-"""UD_English-EWT and propbank-release -> the English Web Treebank with propositions.
+"""Convert UD_English-EWT and propbank-release to the English Web Treebank with propositions.
 
-Words, lemmas, tags and trees are those of the UD release; predicates, senses and roles those that
-PropBank's annotators gave to the original treebank. The two are put together by tags, since
-PropBank publishes no words, and each span becomes the word that heads it in the tree of UD.
+Words, lemmas, tags and trees come from the UD release; predicates, senses and roles from PropBank's
+annotation of the original treebank. The two are aligned by tags, since PropBank publishes no words,
+and each span becomes its head in the UD tree.
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 _SKELETONS = "data/google/ewt"
 _NEW_DOCUMENT = "# newdoc id = "
 
-Place = tuple[int, int]  # a sentence of a document, and a word of that sentence
+Place = tuple[int, int]  # numbers of a sentence in its document and of a word in that sentence
 
 
 def read_ewt(
@@ -31,11 +31,11 @@ def read_ewt(
 
     ud        a release of UD_English-EWT: en_ewt-ud-train.conllu and so on
     propbank  a checkout of propbank-release, which has data/google/ewt
-    left_out  is told what was left out: documents that PropBank lacks, auxiliaries (be.03,
-              have.01, do.01), and what the corrections in UD made impossible to place
+    left_out  gets the number of what was left out: documents that PropBank lacks, auxiliaries
+              (be.03, have.01, do.01), and what cannot be aligned after the corrections in UD
     A span whose words have several heads outside it is given to the head nearest to the root, of
     equals to the first.
-    Raises DataError at once for a folder that lacks what it should have, and while reading, naming
+    Raises DataError immediately for a folder without the expected files, and while reading, naming
     file and line.
     """
     words = find_file(ud, f"en_ewt-ud-{split}.conllu", holds="a release of UD_English-EWT")
@@ -43,7 +43,7 @@ def read_ewt(
 
 
 def find_skeletons(propbank: str | Path) -> dict[str, Path]:
-    """The skeletons of the treebank's documents, by the names that UD gives to documents."""
+    """Return the skeleton file of each document of the treebank, by its name in UD."""
     files = sorted(Path(propbank, _SKELETONS).glob("*/*/*.xml.gold_skel"))
     if not files:
         raise DataError(
@@ -76,9 +76,9 @@ def _read(
 def annotate(
     sentences: Sequence[Sentence], skeletons: Sequence[Skeleton], *, left_out: Counter[str]
 ) -> list[Sentence]:
-    """The sentences of a document with their propositions; those without a skeleton are left out.
+    """Return the sentences of a document with their propositions, without those PropBank lacks.
 
-    A proposition goes to the sentence of its predicate; arguments in another sentence are left
+    A proposition belongs to the sentence of its predicate; arguments in other sentences are left
     out, and so is a second predicate on one word.
     """
     places = _places(sentences, skeletons)
@@ -116,7 +116,7 @@ def _read_documents(path: Path) -> Iterator[tuple[str, list[Sentence]]]:
         if name is None:
             raise DataError(
                 f"{path}: expected '{_NEW_DOCUMENT}...' above the first sentence, got "
-                f"{' '.join(sentence.words[:5])!r}; documents are what PropBank is matched by"
+                f"{' '.join(sentence.words[:5])!r}; PropBank is matched by documents"
             )
         sentences.append(sentence)
     if name is not None:
@@ -126,7 +126,7 @@ def _read_documents(path: Path) -> Iterator[tuple[str, list[Sentence]]]:
 def _places(
     sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]
 ) -> list[list[list[Place]]]:
-    """For each skeleton, for each of its words, where in the document it stands now."""
+    """Return the places of each word of each skeleton in the document."""
     places: list[list[list[Place]]] = []
     for some_sentences, some_skeletons in _passages(sentences, skeletons):
         words = [(n, word) for n in some_sentences for word in range(len(sentences[n]))]
@@ -145,10 +145,10 @@ def _tags(sentence: Sentence) -> Sequence[str]:
 def _passages(
     sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]
 ) -> list[tuple[range, range]]:
-    """Cut a document where both sides have a sentence end: (sentences, skeletons) to align.
+    """Return the parts of a document to align: (sentences, skeletons) of each part.
 
-    Sentences go with skeletons one by one. Where UD has split or joined sentences, those before
-    and after that have equal lengths do, and the ones between are one passage.
+    Each sentence is a part if there are as many skeletons. Otherwise UD has split or joined
+    sentences: those before and after that have equal lengths are parts, and the rest is one part.
     """
     n, m = len(sentences), len(skeletons)
     if n == m:
@@ -163,13 +163,13 @@ def _passages(
 
 
 def _n_equal(sentences: Sequence[Sentence], skeletons: Sequence[Skeleton]) -> int:
-    """How many pairs have equal lengths before the first that has not."""
+    """Return the number of pairs of equal length before the first other pair."""
     pairs = zip(sentences, skeletons, strict=False)
     return len(list(takewhile(lambda pair: len(pair[0]) == len(pair[1].tags), pairs)))
 
 
 def _within(places: Sequence[Sequence[Place]], number: int) -> list[list[int]]:
-    """The words of one sentence that each word of a skeleton became."""
+    """Return the words of one sentence that each word of a skeleton became."""
     return [[word for n, word in places_of_word if n == number] for places_of_word in places]
 
 
