@@ -87,14 +87,10 @@ def _proposition(data: object, words: tuple[str, ...], text: str | None, where: 
     trace = None
     if "trace" in checked:
         trace = _trace(checked["trace"], arguments, len(words), f"{where}.trace")
-    return Proposition(
-        _word(checked, "predicate", words, where),
-        sense,
-        arguments,
-        _optional(checked, "probability", _probability, f"{where}."),
-        *_span(checked, text, where),
-        trace,
-    )
+    predicate = _word(checked, "predicate", words, where)
+    probability = _optional(checked, "probability", _probability, f"{where}.")
+    start, end = _span(checked, text, where)
+    return Proposition(predicate, sense, arguments, probability, start, end, trace=trace)
 
 
 def _argument(data: object, words: tuple[str, ...], text: str | None, where: str) -> Argument:
@@ -122,7 +118,7 @@ def _trace(data: object, arguments: tuple[Argument, ...], n: int, where: str) ->
         raise DataError(f"{where}.beliefs: expected one array per iteration, got none")
     for i, step in enumerate(steps):
         path = f"{where}.beliefs[{i}]"
-        for k, probs in enumerate(_one_per_word(_array(step, path), n, path)):
+        for k, probs in enumerate(_one_per_word(tuple(_array(step, path)), n, path)):
             if len(_array(probs, f"{path}[{k}]")) != len(roles):
                 raise DataError(
                     f"{path}[{k}]: expected {len(roles)} entries, one per role, got {len(probs)}"

@@ -55,14 +55,14 @@ def test_merging(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("in.foo", "out.jsonl"), "error: in.foo: expected a suffix of .conll09 .conll"),
+        (("in.foo", "out.jsonl"), "error: in.foo: expected a suffix of .txt .conll09 .conll"),
         (("in.jsonl", "out.foo"), "error: out.foo: expected a suffix of .conll09 .conll"),
-        (("in.jsonl", "out.conllu"), "error: out.conllu: expected a format that can be written"),
+        (("in.jsonl", "out.conllu"), "error: out.conllu: expected a suffix of .conll09 .conll"),
         (("absent.jsonl", "out.jsonl"), "error: absent.jsonl: "),
         (("in.jsonl", "out.conllup"), "error: in.jsonl:1: words[0]: expected a string, got 1"),
         (
-            ("in.jsonl", "out.conllup", "--from", "up2"),
-            "error: in.jsonl: expected the CoNLL-U file",
+            ("in.jsonl", "out.conllup", "--merge", "x"),
+            "error: in.jsonl: expected a CoNLL-U Plus file",
         ),
     ],
 )

@@ -82,7 +82,7 @@ def test_up_with_another_suffix(tmp_path):
         ),
         (
             ("up", "taken/out", "--ud", "UD_Xx-Yy", "--up", "UP_Xx-Yy"),
-            "error: taken/out: cannot be made a folder: Not a directory\n",
+            "error: taken/out: cannot be created: Not a directory\n",
         ),
     ],
 )

@@ -146,7 +146,7 @@ def test_standard_input(files):
     wrong = PRED.replace("cars", "boats").encode()
     done = subprocess.run(command, input=wrong, capture_output=True)
     assert done.returncode == 2
-    assert done.stderr.startswith(b"error: <stdin> against gold.conll09:3 (sentence 1): expected")
+    assert done.stderr.startswith(b"error: <stdin>:3 against gold.conll09:3 (sentence 1): expected")
 
 
 def test_names_with_brackets_are_no_markup(files, capsrl):
@@ -203,7 +203,7 @@ def test_the_other_system_is_named_when_it_does_not_fit(files, capsrl):
         (["--by", "roles"], "breakdown: expected one of role, pos, length, "),
         (["--by", "sense"], "breakdown by sense: expected a training file to know what was seen"),
         (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),
-        (["--format", "xml"], "gold.conll09: expected a format of conll09, "),
+        (["--format", "xml"], "gold.conll09: expected one of text, conll09, "),
         (["--train", "-", "--compare", "-"], "-: expected one file at most to be standard input"),
     ],
 )

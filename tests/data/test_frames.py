@@ -120,7 +120,7 @@ def test_frames_add_candidates_but_do_not_count(frames):
 
 
 BROKEN = {
-    "got mismatched tag; mend the file": (BAKE.replace("</roles>", "</role>", 1), ":17:"),
+    "got mismatched tag; fix or remove this file": (BAKE.replace("</roles>", "</role>", 1), ":17:"),
     "expected a <frameset>, got a <list>": ("<list/>", ":"),
     "expected <predicate lemma=...>, got no lemma": (STIR.replace("lemma=", "name="), ":"),
     "predicate stir: expected <roleset id=...>, got no id": (STIR.replace("id=", "name="), ":"),
@@ -164,7 +164,7 @@ def test_entities_are_refused(tmp_path, text, message):
 
 
 def test_a_folder_without_frames(tmp_path):
-    message = "expected a folder with PropBank frame files .* got none; in a copy of propbank"
+    message = "expected a folder with PropBank frame files .* got none; in propbank-frames"
     with pytest.raises(DataError, match=message):
         read_frames(tmp_path)
     with pytest.raises(DataError, match=f"nowhere: {message}"):

@@ -116,7 +116,7 @@ UH  - -
 
 
 def make_ewt(folder: Path) -> tuple[Path, Path]:
-    """Make folders like UD_English-EWT and propbank-release: three documents, one not in PropBank."""
+    """Make folders like UD_English-EWT and propbank-release: three documents, one of UD only."""
     ud, propbank = folder / "UD_English-EWT", folder / "propbank-release"
     ud.mkdir()
     first = conllu("reviews-001-0001", DOGS, document="reviews-001")

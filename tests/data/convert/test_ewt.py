@@ -176,7 +176,7 @@ def test_folders_that_are_others(folders, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (conllu("s", BYE), r"dev.conllu: expected '# newdoc id = ...' above .*, got 'Bye'; docum"),
+        (conllu("s", BYE), r"dev.conllu: expected '# newdoc id = ...' above .*, got 'Bye'; PropB"),
         (
             conllu("s", "Go go VERB VB 2 x\non on ADP RP 1 x", document="reviews-001"),
             r"^sentence 's': expected a tree, got a circle at word 1$",
