@@ -52,11 +52,11 @@ def read_lines(path: str | Path) -> Iterator[str]:
                     raw = raw.removeprefix(b"\xef\xbb\xbf")
                 yield raw.rstrip(b"\r\n").decode()
     except UnicodeDecodeError as error:
-        packed = [suffix for suffix, magic in _MAGIC.items() if raw.startswith(magic)]
-        if number == 1 and packed:
+        suffix = _compression_of(raw) if number == 1 else None
+        if suffix is not None:
+            fix = f", or add {suffix} to its name" if suffix in COMPRESSED else ""
             raise DataError(
-                f"{name_of(path)}: expected text, got {packed[0]} data; decompress it first"
-                + (f", or add {packed[0]} to its name" if packed[0] in COMPRESSED else "")
+                f"{name_of(path)}: expected text, got {suffix} data; decompress it first{fix}"
             ) from None
         byte = error.object[error.start]
         raise DataError(
@@ -64,8 +64,10 @@ def read_lines(path: str | Path) -> Iterator[str]:
             "convert the file to UTF-8"
         ) from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        if not _is_compressed(path):
-            suffix = Path(path).suffix
+        suffix = Path(path).suffix.lower()
+        with open(path, "rb") as file:
+            found = _compression_of(file.read(6))
+        if suffix != found:
             raise DataError(
                 f"{name_of(path)}: expected {suffix} data, got something else; "
                 f"remove {suffix} from the name if the file is not compressed"
@@ -141,10 +143,9 @@ def _open_binary(path: str | Path) -> contextlib.AbstractContextManager[IO[bytes
     return open(path, "rb")
 
 
-def _is_compressed(path: str | Path) -> bool:
-    """Whether the first bytes are those of the suffix."""
-    with open(path, "rb") as file:
-        return file.read(6).startswith(_MAGIC[Path(path).suffix.lower()])
+def _compression_of(data: bytes) -> str | None:
+    """Return the suffix of a compressed file that begins with these bytes."""
+    return next((suffix for suffix, magic in _MAGIC.items() if data.startswith(magic)), None)
 
 
 @contextlib.contextmanager

@@ -1,3 +1,4 @@
+import bz2
 import gzip
 import io
 import lzma
@@ -7,7 +8,7 @@ import sys
 
 import pytest
 
-from capsrl.data.files import name_of, open_writer, read_lines
+from capsrl.data.files import name_of, open_writer, read_lines, suffix_of
 from capsrl.errors import DataError
 
 PACK = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
@@ -85,6 +86,48 @@ def test_not_compressed_at_all(tmp_path, suffix):
         DataError, match=rf"expected \{suffix} data, got something else; remove \{suffix} from"
     ):
         list(read_lines(path))
+
+
+def test_compression_by_a_suffix_in_upper_case(tmp_path):
+    path = tmp_path / "FILE.TXT.GZ"
+    with open_writer(path) as file:
+        file.write("a\n")
+    assert gzip.decompress(path.read_bytes()) == b"a\n"
+    assert list(read_lines(path)) == ["a"]
+    assert suffix_of(path) == ".txt"
+
+
+@pytest.mark.parametrize("suffix", [".bz2", ".zst", ".zip"])
+def test_other_compressions_are_refused(tmp_path, suffix):
+    path = tmp_path / f"file.txt{suffix}"
+    message = rf"file.txt\{suffix}: expected plain text, .gz or .xz, got \{suffix}; recompress"
+    with pytest.raises(DataError, match=message):
+        list(read_lines(path))
+    with pytest.raises(DataError, match=message), open_writer(path):
+        pass
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("pack", "message"),
+    [
+        (gzip.compress, r"got \.gz data; decompress it first, or add \.gz to its name"),
+        (lzma.compress, r"got \.xz data; decompress it first, or add \.xz to its name"),
+        (bz2.compress, r"got \.bz2 data; decompress it first$"),
+    ],
+)
+def test_compressed_data_without_a_suffix(monkeypatch, pack, message):
+    stdin(monkeypatch, pack("naïve\n".encode() * 9))
+    with pytest.raises(DataError, match=f"^<stdin>: expected text, {message}"):
+        list(read_lines("-"))
+
+
+@pytest.mark.parametrize(
+    ("name", "suffix"),
+    [("a.JSONL.gz", ".jsonl"), ("a.b.conllu", ".conllu"), ("a.xz", ""), ("a", ""), (".txt", "")],
+)
+def test_suffixes(name, suffix):
+    assert suffix_of(name) == suffix
 
 
 def test_wrong_checksum_is_found(tmp_path):
