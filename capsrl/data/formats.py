@@ -1,4 +1,4 @@
-"""The formats of corpus files: which suffix means what, and one reader and writer for all of them.
+"""Formats of corpus files: a table of suffixes, and a reader and a writer for all formats.
 
 text      .txt                raw text (read only)
 conll09   .conll09 .conll     CoNLL-2009

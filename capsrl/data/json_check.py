@@ -5,7 +5,7 @@ that lists about words have one entry per word, and that forms are the words at 
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
@@ -147,10 +147,10 @@ def _span(
 
 
 def _offset_pair(pair: object, text: str | None, where: str) -> tuple[int, int]:
-    if len(_array(pair, where)) != 2:
-        raise DataError(f"{where}: expected [start, end], got {len(_array(pair, where))} entries")
-    start, end = _array(pair, where)
-    start, end = _integer(start, f"{where}.start"), _integer(end, f"{where}.end")
+    offsets = _array(pair, where)
+    if len(offsets) != 2:
+        raise DataError(f"{where}: expected [start, end], got {len(offsets)} entries")
+    start, end = _integer(offsets[0], f"{where}.start"), _integer(offsets[1], f"{where}.end")
     if start > end or (text is not None and end > len(text)):
         limit = "" if text is None else f" <= {len(text)}, the length of the text"
         raise DataError(f"{where}: expected start <= end{limit}, got {start} and {end}")
@@ -158,20 +158,20 @@ def _offset_pair(pair: object, text: str | None, where: str) -> tuple[int, int]:
 
 
 @cache
-def _keys(kind: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the known and the required keys of an object."""
+def _keys(kind: str) -> tuple[Mapping[str, object], Collection[str]]:
+    """Return the known keys of an object, in a mapping, and the required ones."""
     schema = json_schema()
     found = schema if kind == "sentence" else schema["$defs"][kind]
-    return tuple(found["properties"]), tuple(found["required"])
+    return found["properties"], found["required"]
 
 
 def _object(data: object, kind: str, where: str) -> dict[str, Any]:
     if not isinstance(data, dict):
         _refuse(where, "an object", data)
     known, required = _keys(kind)
-    for key in data:
-        if key not in known:
-            raise DataError(f"{where}: expected the keys {', '.join(known)}, got {key!r}")
+    if not data.keys() <= known.keys():
+        unknown = next(key for key in data if key not in known)
+        raise DataError(f"{where}: expected the keys {', '.join(known)}, got {unknown!r}")
     for key in required:
         if key not in data:
             got = ", ".join(map(repr, data)) or "none"
@@ -198,10 +198,11 @@ def _array(value: object, where: str) -> list[Any]:
 
 
 def _strings(value: object, where: str) -> tuple[str, ...]:
-    for k, item in enumerate(_array(value, where)):
+    strings = tuple(_array(value, where))
+    for k, item in enumerate(strings):
         if not isinstance(item, str):
             _refuse(f"{where}[{k}]", "a string", item)
-    return tuple(_array(value, where))
+    return strings
 
 
 def _string(value: object, where: str) -> str:

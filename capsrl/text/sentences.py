@@ -6,9 +6,9 @@ word of one sentence, in order, unless it is blank: white space, a control chara
 invisible character (`tokenizer.BLANK`). Time is linear in the length of the text.
 
 A sentence ends at a full stop, question mark, exclamation mark or emoticon unless its context
-speaks against it, at a blank line, at a line break that does not merely wrap the text (`_unwrap`),
-and after `MAX_WORDS` words. EWT also ends sentences where nothing marks it in the text, such as
-between a greeting and the letter; those ends are missed.
+indicates otherwise, at a blank line, at a line break that does not merely wrap the text
+(`_unwrap`), and after `MAX_WORDS` words. EWT also ends sentences where nothing marks it in the
+text, such as between a greeting and the letter; those ends are missed.
 """
 
 import re
