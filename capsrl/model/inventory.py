@@ -187,7 +187,7 @@ def sense_from(pattern: str, lemma: str) -> str:
 def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
     """The patterns that most lemmas share.
 
-    Lemmatizer are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
+    Lemmas are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
     of *be* and *have* are no evidence.
     """
     shared: Counter[str] = Counter()
