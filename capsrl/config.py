@@ -32,21 +32,13 @@ class EmbeddingsConfig:
         PATH_OR_PACKAGE,
         "folder of a Hugging Face encoder, or an installed package that contains one",
     ] = None
-    fine_tune: Annotated[
-        bool, "train the transformer too; otherwise it is frozen and its layers are mixed"
-    ] = False
-    mark_predicate: Annotated[
-        bool, "encode the sentence once per predicate, which has token type 1"
-    ] = False
+    fine_tune: Annotated[bool, "train the transformer too; else mix its frozen layers"] = False
+    mark_predicate: Annotated[bool, "encode once per predicate, as token type 1"] = False
     elmo: Annotated[str | None, PATH, "folder with options.json and weights.hdf5"] = None
     fasttext: Annotated[str | None, PATH, "fastText vectors, a .vec or .bin file"] = None
     learned: Annotated[int, NOT_NEGATIVE, "width of learned word vectors, 0 for none"] = 0
-    characters: Annotated[
-        int, NOT_NEGATIVE, "width of the word vectors of a character model, 0 for none"
-    ] = 0
-    tags: Annotated[
-        int, NOT_NEGATIVE, "width of learned part-of-speech vectors, 0 for none, as in the paper"
-    ] = 0
+    characters: Annotated[int, NOT_NEGATIVE, "width of a character model, 0 for none"] = 0
+    tags: Annotated[int, NOT_NEGATIVE, "width of part-of-speech vectors, 0 for none"] = 0
     dropout: Annotated[float, FRACTION, "dropout on the concatenated vectors"] = 0.0
 
 
@@ -56,9 +48,7 @@ class EncoderConfig:
 
     layers: Annotated[int, NOT_NEGATIVE, "BiLSTM layers; 0 uses the word vectors directly"] = 3
     width: Annotated[int, AT_LEAST_1, "units per direction"] = 500
-    dropout: Annotated[
-        float, FRACTION, "variational dropout on the input of every layer, one mask per sentence"
-    ] = 0.3
+    dropout: Annotated[float, FRACTION, "variational dropout on the input of every layer"] = 0.3
     predicate_width: Annotated[
         int,
         NOT_NEGATIVE,
@@ -76,12 +66,8 @@ class CapsulesConfig:
         "dense: one matrix per role and capsule dimension (eq. 6); factored: C (A x * B p)",
     ] = "dense"
     size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
-    rank: Annotated[
-        int, AT_LEAST_1, "width to which words and predicate are projected in the factored form"
-    ] = 128
-    iterations: Annotated[
-        int, AT_LEAST_1, "routing iterations in training; labeling may use another number"
-    ] = 2
+    rank: Annotated[int, AT_LEAST_1, "width of the projections in the factored form"] = 128
+    iterations: Annotated[int, AT_LEAST_1, "routing iterations in training"] = 2
     predicate: Annotated[
         Literal["lookup", "state"],
         "how the predicate is represented: an embedding of its lemma (eq. 2), or its hidden state "
@@ -117,9 +103,7 @@ class CapsulesConfig:
 class ModelConfig:
     """Everything that decides the shape of the network."""
 
-    tagger: Annotated[
-        bool, "also predict parts of speech, which raw text lacks and lemmas depend on"
-    ] = False
+    tagger: Annotated[bool, "also predict parts of speech, which lemmas of raw text need"] = False
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     capsules: CapsulesConfig = field(default_factory=CapsulesConfig)
@@ -139,9 +123,7 @@ class LossConfig:
     ] = 0.0
     sense: Annotated[float, NOT_NEGATIVE, "weight of the sense loss"] = 1.0
     predicates: Annotated[float, NOT_NEGATIVE, "weight of predicate identification"] = 1.0
-    gumbel: Annotated[
-        bool, "add Gumbel noise to role and sense logits in training (authors' code)"
-    ] = False
+    gumbel: Annotated[bool, "add Gumbel noise to the logits (authors' code)"] = False
     tags: Annotated[float, NOT_NEGATIVE, "weight of the tagger's loss, if there is a tagger"] = 0.1
 
 
@@ -153,24 +135,20 @@ class TrainConfig:
     epochs: Annotated[int, AT_LEAST_1, "maximum number of epochs"] = 100
     batch_words: Annotated[int, AT_LEAST_1, "maximum words in a batch, including padding"] = 1000
     learning_rate: Annotated[
-        float, POSITIVE, "learning rate of everything but a fine-tuned transformer"
+        float, POSITIVE, "learning rate, except for a fine-tuned transformer"
     ] = 1e-4
     transformer_rate: Annotated[
-        float, NOT_NEGATIVE, "learning rate of the top layer of a fine-tuned transformer"
+        float, NOT_NEGATIVE, "learning rate of the top transformer layer"
     ] = 5e-5
-    layer_decay: Annotated[
-        float, FACTOR, "factor on the learning rate of each transformer layer below the top"
-    ] = 1.0
-    warmup: Annotated[
-        float, FRACTION, "share of the run in which the learning rates rise linearly from 0"
-    ] = 0.05
+    layer_decay: Annotated[float, FACTOR, "factor on the rate of each lower transformer layer"] = (
+        1.0
+    )
+    warmup: Annotated[float, FRACTION, "share of the run in which the rates rise from 0"] = 0.05
     schedule: Annotated[
         Literal["constant", "linear", "cosine"],
         "learning rates after the warm-up: constant, or falling to 0 at the last epoch",
     ] = "constant"
-    weight_decay: Annotated[
-        float, NOT_NEGATIVE, "decoupled weight decay (AdamW), where loss.l2 is 0"
-    ] = 0.0
+    weight_decay: Annotated[float, NOT_NEGATIVE, "weight decay (AdamW), if loss.l2 is 0"] = 0.0
     ema_decay: Annotated[
         float,
         FRACTION,
@@ -178,9 +156,7 @@ class TrainConfig:
         "0 for none",
     ] = 0.0
     clip_norm: Annotated[float, POSITIVE, "maximum norm of the gradient"] = 5.0
-    patience: Annotated[
-        int, AT_LEAST_1, "early stopping: epochs without a better dev F1 before the run ends"
-    ] = 20
+    patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
     checkpoint_every: Annotated[
         int,
         NOT_NEGATIVE,

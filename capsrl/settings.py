@@ -150,11 +150,12 @@ def describe_type(kind: Any) -> str:  # noqa: ANN401
 
 
 def _suggest(key: str, known: Mapping[str, Setting]) -> str:
-    """Suggest the nearest key; one with the same last part first, as people misplace keys."""
-    last = key.rpartition(".")[2]
-    same_last = [name for name in known if name.rpartition(".")[2] == last]
-    near = same_last or difflib.get_close_matches(key, known, n=1, cutoff=0.6)
-    return f"; did you mean {near[0]}?" if near else ""
+    """Suggest the key with the nearest last part, in the same table first: keys get misplaced."""
+    table, _, last = key.rpartition(".")
+    names = sorted(known, key=lambda name: name.rpartition(".")[0] != table)
+    lasts = [name.rpartition(".")[2] for name in names]
+    near = difflib.get_close_matches(last, lasts, n=1, cutoff=0.7)
+    return f"; did you mean {names[lasts.index(near[0])]}?" if near else ""
 
 
 def _show(value: object) -> str:

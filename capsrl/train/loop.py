@@ -128,7 +128,7 @@ class Training:
             self._cache_states()
         self._indexed = [self._network.index(sentence) for sentence in self._corpus.train]
         if saved is not None:
-            self._step.restore(saved.tensors, source=str(self._checkpoint))
+            self._step.restore(saved.tensors, source=self._checkpoint)
             self._restore_random(saved.tensors)
 
         self._log = self._open_log()

@@ -3,15 +3,17 @@
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError
 from capsrl.model.batches import Batch
 from capsrl.model.loss import GOLD_FIELDS, Losses, count_known
 from capsrl.model.network import Network
+from capsrl.model.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import Gradient, MovingAverage, set_rates, trained_parameters
 from capsrl.train.processes import Processes
@@ -133,9 +135,11 @@ class TrainingStep:
                 tensors[f"average.{name}"] = value
         return {**tensors, "sums": self._sums}
 
-    def restore(self, tensors: Mapping[str, Tensor], *, source: str) -> None:
+    def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
         """Restore the tensors of a checkpoint; raises ModelError naming `source` on a mismatch."""
-        self._check_shapes(tensors, source)
+        prefix = "weight."
+        weights = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+        check_weights(weights, dict(self._parameters), source=source)
         with torch.no_grad():
             for number, (name, weight) in enumerate(self._parameters):
                 weight.copy_(tensors[f"weight.{name}"])
@@ -143,17 +147,3 @@ class TrainingStep:
                     self._average.values[number].copy_(tensors[f"average.{name}"])
         restore_optimizer(self._optimizer, tensors)
         self._sums.copy_(tensors["sums"])
-
-    def _check_shapes(self, tensors: Mapping[str, Tensor], source: str) -> None:
-        expected = {f"weight.{name}": tuple(weight.shape) for name, weight in self._parameters}
-        got = {name: tuple(tensors[name].shape) for name in tensors if name.startswith("weight.")}
-        wrong = sorted(
-            name.removeprefix("weight.")
-            for name in expected.keys() | got.keys()
-            if expected.get(name) != got.get(name)
-        )
-        if wrong:
-            raise ModelError(
-                f"{source}: expected the weights of this recipe, got others for "
-                f"{', '.join(wrong[:5])}; was it written by another version of capsrl?"
-            )
