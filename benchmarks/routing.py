@@ -6,9 +6,9 @@ The literal form builds every word capsule (P x T x R x D numbers) as the paper'
 printed; it is the oracle of the tests. The implicit form never builds them. Both start from the
 same words and parameters and compute the same result. The memory allocated beyond those, between
 the first product and the last gradient, is counted. It should be a quarter at most, which the
-factored form achieves when training routes in three chunks (`model.capsules.parts = 3`). In the
-dense form both need most memory for what they share: the forms (P x R x D x M, larger than the word
-capsules when sentences are shorter than M) and the gradient of R x D x M x M parameters.
+factored form achieves when training routes in three chunks (`model.capsules.routing_chunks = 3`).
+In the dense form both need most memory for what they share: the forms (P x R x D x M, larger than
+the word capsules when sentences are shorter than M) and the gradient of R x D x M x M parameters.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("--roles", type=int, default=57)
     parser.add_argument("--size", type=int, default=16)
     parser.add_argument("--iterations", type=int, default=2)
-    parser.add_argument("--chunks", type=int, default=3, help="as model.capsules.parts")
+    parser.add_argument("--chunks", type=int, default=3, help="as model.capsules.routing_chunks")
     parser.add_argument("--repeat", type=int, default=5)
     options = parser.parse_args()
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")

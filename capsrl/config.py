@@ -1,102 +1,109 @@
-"""What can be chosen: the recipe as frozen dataclasses, one per part of the walk.
+"""The settings of a training run: every key a recipe can set, with its range and default.
 
-The defaults are the paper's where it says something, but for `predicate` (the paper's recipes look
-it up). A recipe file holds only what it changes.
+A field is annotated with its range, its marks (settings.py) and what it means; `capsrl train
+--keys` prints them all. The defaults are the paper's where it names a value, except for
+`model.capsules.predicate`. A recipe names only what it changes.
 """
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
+
+from capsrl.settings import (
+    AT_LEAST_1,
+    COSMETIC,
+    FACTOR,
+    FRACTION,
+    NOT_NEGATIVE,
+    PATH,
+    PATH_OR_PACKAGE,
+    POSITIVE,
+)
 
 Variant = Literal["capsule+global", "capsule", "word", "baseline"]
-ROUTED = ("capsule", "capsule+global")  # those that iterate
+ROUTED = ("capsule", "capsule+global")  # the variants that route iteratively
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmbeddingsConfig:
-    """Sources of word vectors; those named are concatenated.
+    """Sources of word vectors; the vectors of all sources that are set are concatenated."""
 
-    transformer  folder of a Hugging Face encoder, or the name of an installed package that has one
-    fine_tune    train the transformer with the rest; else it is frozen and its layers are mixed
-    mark_predicate  encode the sentence once per predicate, the predicate marked by token type 1
-    elmo         folder with options.json and weights.hdf5
-    fasttext     a .vec or .bin file
-    learned      width of learned word vectors, 0 for none
-    characters   width of the character model for words, 0 for none
-    tags         width of learned part-of-speech vectors, 0 for none (the paper uses no syntax)
-    dropout      of the concatenated vectors
-    """
-
-    transformer: str | None = None
-    fine_tune: bool = False
-    mark_predicate: bool = False
-    elmo: str | None = None
-    fasttext: str | None = None
-    learned: int = 0
-    characters: int = 0
-    tags: int = 0
-    dropout: float = 0.0
+    transformer: Annotated[
+        str | None,
+        PATH_OR_PACKAGE,
+        "folder of a Hugging Face encoder, or an installed package that contains one",
+    ] = None
+    fine_tune: Annotated[bool, "train the transformer too; else mix its frozen layers"] = False
+    mark_predicate: Annotated[bool, "encode once per predicate, as token type 1"] = False
+    elmo: Annotated[str | None, PATH, "folder with options.json and weights.hdf5"] = None
+    fasttext: Annotated[str | None, PATH, "fastText vectors, a .vec or .bin file"] = None
+    learned: Annotated[int, NOT_NEGATIVE, "width of learned word vectors, 0 for none"] = 0
+    characters: Annotated[int, NOT_NEGATIVE, "width of a character model, 0 for none"] = 0
+    tags: Annotated[int, NOT_NEGATIVE, "width of part-of-speech vectors, 0 for none"] = 0
+    dropout: Annotated[float, FRACTION, "dropout on the concatenated vectors"] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderConfig:
-    """The BiLSTM over the word vectors, and the optional layer that sees the predicate.
+    """The BiLSTM over the word vectors and the optional layer that sees the predicate."""
 
-    layers           0 takes the word vectors as they are
-    width            units each way
-    dropout          variational: one mask per sentence, on the inputs of every layer
-    predicate_width  units each way of one more BiLSTM over [word; predicate], 0 for none
-    """
-
-    layers: int = 3
-    width: int = 500
-    dropout: float = 0.3
-    predicate_width: int = 0
+    layers: Annotated[int, NOT_NEGATIVE, "BiLSTM layers; 0 uses the word vectors directly"] = 3
+    width: Annotated[int, AT_LEAST_1, "units per direction"] = 500
+    dropout: Annotated[float, FRACTION, "variational dropout on the input of every layer"] = 0.3
+    predicate_width: Annotated[
+        int,
+        NOT_NEGATIVE,
+        "units per direction of one more BiLSTM over [word; predicate], 0 for none",
+    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class CapsulesConfig:
-    """Word and role capsules (section 4 of the paper) and the global node (section 5).
+    """Word and role capsules (section 4 of the paper) and the global node (section 5)."""
 
-    variant     the paper's full model and its three ablations
-    form        dense: one matrix per role and capsule dimension (eq. 6); factored: C (A x * B p)
-    size        the paper's K
-    rank        width to which words and predicate are brought before they meet
-    iterations  of routing in training; another number can be asked for at prediction time
-    predicate   lookup: an embedding of the lemma (eq. 2); state: the encoder's state there, as in
-                the authors' code
-    lookup_width  of that embedding
-    global_from   intermediate: eq. 11; squashed: ReLU of the squashed capsules (authors' code)
-    dropout       of words and predicate where they meet
-    initial_scale      of the word capsules, above that of unit products. LSTM states are small, and
-                       squash lets little of small capsules through: 10 suits a BiLSTM
-    initial_agreement  W of eqs. 10 and 12 starts as this times the identity. At 1 the first
-                       iteration settles everything; at 0.1 there is something left to refine
-    parts         in which training routes the predicates of a batch: more parts take less memory
-                  and more time
-    """
-
-    variant: Variant = "capsule+global"
-    form: Literal["dense", "factored"] = "dense"
-    size: int = 16
-    rank: int = 128
-    iterations: int = 2
-    predicate: Literal["lookup", "state"] = "state"
-    lookup_width: int = 100
-    global_from: Literal["intermediate", "squashed"] = "intermediate"
-    dropout: float = 0.0
-    initial_scale: float = 1.0
-    initial_agreement: float = 1.0
-    parts: int = 1
+    variant: Annotated[Variant, "the paper's full model or one of its ablations"] = "capsule+global"
+    form: Annotated[
+        Literal["dense", "factored"],
+        "dense: one matrix per role and capsule dimension (eq. 6); factored: C (A x * B p)",
+    ] = "dense"
+    size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
+    rank: Annotated[int, AT_LEAST_1, "width of the projections in the factored form"] = 128
+    iterations: Annotated[int, AT_LEAST_1, "routing iterations in training"] = 2
+    predicate: Annotated[
+        Literal["lookup", "state"],
+        "how the predicate is represented: an embedding of its lemma (eq. 2), or its hidden state "
+        "as in the authors' code",
+    ] = "state"
+    lookup_width: Annotated[int, AT_LEAST_1, "width of the embedding of the lemma"] = 100
+    global_from: Annotated[
+        Literal["intermediate", "squashed"],
+        "input of the global node: eq. 11, or ReLU of the squashed capsules (authors' code)",
+    ] = "intermediate"
+    dropout: Annotated[float, FRACTION, "dropout on words and predicate before the capsules"] = 0.0
+    initial_scale: Annotated[
+        float,
+        POSITIVE,
+        "initial scale of the word capsules; 10 suits the small hidden states of a BiLSTM, of "
+        "which squashing leaves little otherwise",
+    ] = 1.0
+    initial_agreement: Annotated[
+        float,
+        POSITIVE,
+        "W of eqs. 10 and 12 starts as this times the identity; at 1 the first iteration decides "
+        "nearly everything, at 0.1 later iterations refine it",
+    ] = 1.0
+    routing_chunks: Annotated[
+        int,
+        AT_LEAST_1,
+        "chunks in which training routes the predicates of a batch; more chunks take less memory "
+        "and more time",
+    ] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelConfig:
-    """Everything that decides the shape of the network.
+    """Everything that decides the shape of the network."""
 
-    tagger  predict parts of speech as well: raw text has none, and lemmas depend on them
-    """
-
-    tagger: bool = False
+    tagger: Annotated[bool, "also predict parts of speech, which lemmas of raw text need"] = False
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     capsules: CapsulesConfig = field(default_factory=CapsulesConfig)
@@ -104,81 +111,93 @@ class ModelConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class LossConfig:
-    """Weights of the terms of the loss; the roles' own weight is 1.
+    """Weights of the terms of the loss; the weight of the roles is 1."""
 
-    l2          lambda of eq. 15, on every trained parameter
-    uniqueness  eta of eq. 17
-    earlier     the roles' and the uniqueness term are weighted means over the iterations: this is
-                the weight of each before the last, which weighs 1. 0, the paper's: the last alone
-    sense, predicates  of the sense and predicate-identification terms
-    gumbel      add Gumbel noise to role and sense logits while training (authors' code)
-    tags        of the tagger's term, where the model has one
-    """
-
-    l2: float = 4e-4
-    uniqueness: float = 0.0
-    earlier: float = 0.0
-    sense: float = 1.0
-    predicates: float = 1.0
-    gumbel: bool = False
-    tags: float = 0.1
+    l2: Annotated[float, NOT_NEGATIVE, "lambda of eq. 15, on every trained parameter"] = 4e-4
+    uniqueness: Annotated[float, NOT_NEGATIVE, "weight of the uniqueness loss, eta of eq. 17"] = 0.0
+    intermediate_weight: Annotated[
+        float,
+        NOT_NEGATIVE,
+        "weight of each routing iteration before the last (which weighs 1) in the role and "
+        "uniqueness losses; 0, as in the paper, uses the last one only",
+    ] = 0.0
+    sense: Annotated[float, NOT_NEGATIVE, "weight of the sense loss"] = 1.0
+    predicates: Annotated[float, NOT_NEGATIVE, "weight of predicate identification"] = 1.0
+    gumbel: Annotated[bool, "add Gumbel noise to the logits (authors' code)"] = False
+    tags: Annotated[float, NOT_NEGATIVE, "weight of the tagger's loss, if there is a tagger"] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainConfig:
-    """How long, how fast, how much at once.
+    """Optimization: length, learning rates and batches."""
 
-    batch_words    words of one batch, padding counted
-    learning_rate  of everything but a fine-tuned transformer, whose rate is transformer_rate
-    layer_decay    each transformer layer below the top learns this much slower than the one above
-    warmup         share of the steps over which the rates rise; after it they fall as decay says
-    average        decay of the running average of the weights, which is then what is kept; 0: none
-    patience       epochs without a better dev F1 before stopping
-    checkpoint_every  steps between resumable checkpoints, besides one after every epoch; 0: none at
-                      all, for runs that are shorter than it takes to write a large model often
-    bf16           mixed precision on a GPU
-    keep_states    let ELMo or a frozen transformer read the training and dev sentences once, not in
-                   every epoch, and keep its states in memory (words x layers x width x 2 bytes)
-    """
-
-    seed: int = 1
-    epochs: int = 100
-    batch_words: int = 1000
-    learning_rate: float = 1e-4
-    transformer_rate: float = 5e-5
-    layer_decay: float = 1.0
-    warmup: float = 0.05
-    decay: Literal["none", "linear", "cosine"] = "none"
-    weight_decay: float = 0.0
-    average: float = 0.0
-    clip: float = 5.0
-    patience: int = 20
-    checkpoint_every: int = 200
-    bf16: bool = True
-    keep_states: bool = False
+    seed: Annotated[int, NOT_NEGATIVE, "seed of all random numbers"] = 1
+    epochs: Annotated[int, AT_LEAST_1, "maximum number of epochs"] = 100
+    batch_words: Annotated[int, AT_LEAST_1, "maximum words in a batch, including padding"] = 1000
+    learning_rate: Annotated[
+        float, POSITIVE, "learning rate, except for a fine-tuned transformer"
+    ] = 1e-4
+    transformer_rate: Annotated[
+        float, NOT_NEGATIVE, "learning rate of the top transformer layer"
+    ] = 5e-5
+    layer_decay: Annotated[float, FACTOR, "factor on the rate of each lower transformer layer"] = (
+        1.0
+    )
+    warmup: Annotated[float, FRACTION, "share of the run in which the rates rise from 0"] = 0.05
+    schedule: Annotated[
+        Literal["constant", "linear", "cosine"],
+        "learning rates after the warm-up: constant, or falling to 0 at the last epoch",
+    ] = "constant"
+    weight_decay: Annotated[float, NOT_NEGATIVE, "weight decay (AdamW), if loss.l2 is 0"] = 0.0
+    ema_decay: Annotated[
+        float,
+        FRACTION,
+        "decay of the exponential moving average of the weights, which is then scored and saved; "
+        "0 for none",
+    ] = 0.0
+    clip_norm: Annotated[float, POSITIVE, "maximum norm of the gradient"] = 5.0
+    patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
+    checkpoint_every: Annotated[
+        int,
+        NOT_NEGATIVE,
+        COSMETIC,
+        "steps between checkpoints, besides one after every epoch; 0 writes no checkpoints",
+    ] = 200
+    bf16: Annotated[bool, "mixed precision on a GPU"] = True
+    cache_states: Annotated[
+        bool,
+        # Nearly cosmetic: cached states are rounded to half precision.
+        COSMETIC,
+        "run ELMo or a frozen transformer once per sentence, not once per epoch, and keep its "
+        "hidden states in memory (words x layers x width x 2 bytes)",
+    ] = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class DataConfig:
-    """The files. Paths are relative to the recipe.
+    """The corpus. Paths in a recipe are relative to the recipe."""
 
-    test    scored once at the end and written to the model card, by name
-    frames  folder of PropBank frame files: more candidate senses, and role descriptions
-    name, licence  of the corpus, for the model card
-    """
-
-    train: str
-    dev: str
-    test: dict[str, str] = field(default_factory=dict)
-    frames: str | None = None
-    name: str = ""
-    language: str = ""
-    licence: str = ""
+    train: Annotated[str, PATH, "file to train on"]
+    dev: Annotated[str, PATH, "file that chooses the best epoch"]
+    test: Annotated[
+        dict[str, str],
+        PATH,
+        COSMETIC,
+        "files scored once at the end, by the name they have in the model card",
+    ] = field(default_factory=dict)
+    frames: Annotated[
+        str | None,
+        PATH,
+        "folder of PropBank frame files: more candidate senses, and descriptions of roles",
+    ] = None
+    name: Annotated[str, COSMETIC, "name of the corpus, for the model card"] = ""
+    language: Annotated[str, "language code; en also learns a lemmatizer"] = ""
+    license: Annotated[str, COSMETIC, "license of the corpus, for the model card"] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A whole training run."""
+    """All settings of a training run."""
 
     data: DataConfig
     model: ModelConfig = field(default_factory=ModelConfig)

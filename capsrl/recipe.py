@@ -1,46 +1,45 @@
-"""A recipe file and `--set a.b=c` in, a checked Recipe out.
+"""Read and check recipes: TOML files of settings, changed by overrides such as `a.b=c`.
 
-    values = load_values(path, overrides)   TOML and overrides as one nested table, paths resolved
-    check_values(values, source=path)       every bad key named in one ConfigError
-    make_recipe(values)                     the frozen dataclasses of config.py
-    read_recipe(path, overrides)            the three in a row
-
-Only the check needs pydantic, so a recipe checked elsewhere can be run where it is not installed.
+values = load_values(path, overrides)   TOML and overrides as nested tables, paths resolved
+check_values(values, source=path)       raise one ConfigError that names every bad key
+make_recipe(values)                     build the dataclasses of config.py
+read_recipe(path, overrides)            all three
 """
 
 import dataclasses
+import functools
+import operator
 import os
 import tomllib
-import typing
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from capsrl.config import ROUTED, DataConfig, Recipe
+from capsrl.config import ROUTED, LossConfig, Recipe
 from capsrl.errors import ConfigError
-from capsrl.recipe_checks import check_values, flatten
-
-# Keys that hold a file or folder. The transformer may also be the name of an installed package.
-PATHS = (
-    "data.train",
-    "data.dev",
-    "data.frames",
-    "model.embeddings.transformer",
-    "model.embeddings.elmo",
-    "model.embeddings.fasttext",
+from capsrl.settings import (
+    COSMETIC,
+    PATH_OR_PACKAGE,
+    REQUIRED,
+    Setting,
+    build,
+    find_mistakes,
+    list_settings,
 )
-# Keys that change nothing of what is learned, or next to nothing (kept states are rounded to half
-# precision, on a GPU those of a transformer to bfloat16): a run may go on with others, and is the
-# same run with others.
-NO_MATTER = ("train.checkpoint_every", "train.keep_states", "data.name", "data.licence")
-DEFAULTS = flatten(dataclasses.asdict(Recipe(data=DataConfig(train="", dev=""))))
+
+SETTINGS = {setting.key: setting for setting in list_settings(Recipe)}
+DEFAULTS = {
+    key: setting.default
+    for key, setting in SETTINGS.items()
+    if setting.default is not REQUIRED and key != "data.test"
+}
 
 
 def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     """Read a recipe; each override is `a.b=c`, where c is a TOML value or a bare word.
 
     Paths in the file are relative to the file, paths in overrides to the working directory.
-    An override without a value (`a.b=`) takes the default back.
+    An override without a value (`a.b=`) restores the default.
     Raises ConfigError with one line for every bad key.
     """
     values = load_values(path, overrides)
@@ -49,7 +48,7 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
 
 
 def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
-    """The recipe's own lines and the overrides as nested dictionaries, nothing checked yet."""
+    """Read the settings that a recipe and the overrides name, as nested tables, unchecked."""
     path = Path(path)
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -65,21 +64,68 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
     return values
 
 
-def make_recipe(values: Mapping[str, Any]) -> Recipe:
-    """Build the dataclasses from checked values; what is not named keeps its default."""
-    recipe = _make(Recipe, values)
-    assert isinstance(recipe, Recipe)
-    return recipe
-
-
-def _make(kind: type, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of config.py's classes
-    hints = typing.get_type_hints(kind)
-    return kind(
-        **{
-            key: _make(hints[key], value) if dataclasses.is_dataclass(hints[key]) else value
-            for key, value in values.items()
-        }
+def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[str] = ()) -> None:
+    """Raise ConfigError naming every unknown key, wrong type and number out of range."""
+    mistakes = find_mistakes(Recipe, values) or _contradictions(values)
+    if not mistakes:
+        return
+    overridden = {override.partition("=")[0].strip() for override in overrides}
+    raise ConfigError(
+        "\n".join(
+            f"{'--set' if key in overridden else source}: {mistake}{_hint(key, mistake)}"
+            for key, mistake in mistakes.items()
+        )
     )
+
+
+def make_recipe(values: Mapping[str, Any]) -> Recipe:
+    """Build a recipe from checked values; settings that are not named keep their default."""
+    return build(Recipe, values)
+
+
+def resolve_paths(values: dict[str, Any], folder: Path) -> None:
+    """Make paths that are relative to `folder` relative to the working directory."""
+    for key, setting in SETTINGS.items():
+        *parents, last = key.split(".")
+        table: Any = values
+        for parent in parents:
+            table = table.get(parent) if isinstance(table, dict) else None
+        if not setting.is_path or not isinstance(table, dict):
+            continue
+        value = table.get(last)
+        if isinstance(value, dict):
+            table[last] = {name: _resolve(folder, path) for name, path in value.items()}
+        elif isinstance(value, str) and not _is_package(setting, value, folder):
+            table[last] = _resolve(folder, value)
+
+
+def recipe_paths(recipe: Recipe) -> dict[str, str]:
+    """List the files and folders that a recipe names, by dotted key."""
+    paths: dict[str, str] = {}
+    settings = dataclasses.asdict(recipe)
+    for key, setting in SETTINGS.items():
+        value = functools.reduce(operator.getitem, key.split("."), settings)
+        if isinstance(value, dict):
+            paths |= {f"{key}.{name}": path for name, path in value.items()}
+        elif setting.is_path and value and not _is_package(setting, value, Path()):
+            paths[key] = value
+    return paths
+
+
+def defining_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Select the settings of a run, by dotted key, that decide what is learned.
+
+    Settings that are missing (older runs) have their default. Variants without routing have no
+    iterations, and a single iteration has none before it.
+    """
+    settings = {**DEFAULTS, **settings}
+    ignored = {key for key, setting in SETTINGS.items() if COSMETIC in setting.marks}
+    is_routed = settings["model.capsules.variant"] in ROUTED
+    if not is_routed:
+        ignored.add("model.capsules.iterations")
+    if not is_routed or settings["model.capsules.iterations"] == 1:
+        ignored.add("loss.intermediate_weight")
+    return {key: value for key, value in settings.items() if key not in ignored}
 
 
 def _override(values: dict[str, Any], override: str) -> None:
@@ -99,44 +145,48 @@ def _override(values: dict[str, Any], override: str) -> None:
     try:
         table[last] = tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
-        table[last] = text  # a bare word: train.decay=linear
+        table[last] = text  # a bare word: train.schedule=linear
 
 
-def resolve_paths(values: dict[str, Any], folder: Path) -> None:
-    """Make the file's paths relative to the working directory instead of to the file."""
-    for key in PATHS:
-        *parents, last = key.split(".")
-        table: Any = values
-        for parent in parents:
-            table = table.get(parent) if isinstance(table, dict) else None
-        if isinstance(table, dict) and isinstance(table.get(last), str):
-            is_package = key.endswith("transformer") and not _looks_like_path(table[last], folder)
-            table[last] = table[last] if is_package else _beside(folder, table[last])
-    data = values.get("data")
-    test = data.get("test") if isinstance(data, dict) else None
-    if isinstance(test, dict):
-        for name, value in test.items():
-            test[name] = _beside(folder, value) if isinstance(value, str) else value
+def _is_package(setting: Setting, value: str, folder: Path) -> bool:
+    looks_like_path = "/" in value or os.sep in value or value.startswith(".")
+    is_path = looks_like_path or (folder / value).is_dir()
+    return PATH_OR_PACKAGE in setting.marks and not is_path
 
 
-def _looks_like_path(text: str, folder: Path) -> bool:
-    return "/" in text or os.sep in text or text.startswith(".") or (folder / text).is_dir()
+def _resolve(folder: Path, value: Any) -> Any:  # noqa: ANN401 - unchecked
+    return os.path.normpath(folder / value) if isinstance(value, str) else value
 
 
-def _beside(folder: Path, path: str) -> str:
-    return os.path.normpath(folder / path)
+def _hint(key: str, mistake: str) -> str:
+    is_missing = key.startswith("data") and mistake.endswith("got none")
+    return "; name the corpus in [data]" if is_missing else ""
 
 
-def what_matters(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Of the settings of a run, by dotted key, those that decide what is learned.
-
-    A run of an older capsrl lacks the keys that are new: it had what is their default now. Without
-    routing there is nothing to iterate, however often, and before a first iteration no other.
-    """
-    settings = {**DEFAULTS, **settings}
-    no_matter: tuple[str, ...] = NO_MATTER
-    if settings["model.capsules.variant"] not in ROUTED:
-        no_matter += ("model.capsules.iterations", "loss.earlier")
-    elif settings["model.capsules.iterations"] == 1:
-        no_matter += ("loss.earlier",)
-    return {key: value for key, value in settings.items() if key not in no_matter}
+def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:
+    """Find settings that are valid one by one but not together."""
+    embeddings = values.get("model", {}).get("embeddings", {})
+    train = values.get("train", {})
+    problems = {}
+    sources = ("transformer", "elmo", "fasttext", "learned", "characters")
+    if not any(embeddings.get(name) for name in sources):
+        problems["model.embeddings"] = (
+            f"expected at least one source of word vectors ({', '.join(sources)}), got none"
+        )
+    for name in ("fine_tune", "mark_predicate"):
+        if embeddings.get(name) and not embeddings.get("transformer"):
+            problems[f"model.embeddings.{name}"] = "expected model.embeddings.transformer, got none"
+    varies = embeddings.get("fine_tune") or embeddings.get("mark_predicate")
+    is_fixed = embeddings.get("elmo") or (embeddings.get("transformer") and not varies)
+    if train.get("cache_states") and not is_fixed:
+        problems["train.cache_states"] = (
+            "expected ELMo or a transformer with neither fine_tune nor mark_predicate, whose "
+            "states do not change, got none"
+        )
+    l2, decay = values.get("loss", {}).get("l2", LossConfig().l2), train.get("weight_decay", 0.0)
+    if l2 > 0 and decay > 0:
+        problems["train.weight_decay"] = (
+            f"expected 0 where loss.l2 is not 0, got {decay} and loss.l2 = {l2}; "
+            "set loss.l2 = 0.0 to use weight decay instead"
+        )
+    return {key: f"{key}: {problem}" for key, problem in problems.items()}

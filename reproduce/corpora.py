@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from capsrl.config import ROUTED
 from capsrl.errors import DataError
-from capsrl.recipe import what_matters
+from capsrl.recipe import defining_settings
 from capsrl.score import Counts, Row
 from reproduce.results import VARIANTS, RunResult
 from reproduce.statistics import Sample, sample
@@ -166,7 +166,7 @@ def _check_settings(name: str, runs: list[RunResult]) -> None:
     """Old results beside new ones would be taken for more seeds of the same."""
     known: dict[str, object] = {}
     for run in runs:
-        settings = what_matters({**run.recipe, "model.capsules.variant": run.variant})
+        settings = defining_settings({**run.recipe, "model.capsules.variant": run.variant})
         for key, value in settings.items():
             # What means nothing to a run is not among its settings.
             if key in COMPARED or known.setdefault(key, value) == value:

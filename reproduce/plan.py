@@ -34,9 +34,15 @@ from typing import Any
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.recipe import DEFAULTS, load_values, make_recipe, resolve_paths, what_matters
-from capsrl.recipe_checks import check_values
-from capsrl.train.checkpoint import digest, identify
+from capsrl.recipe import (
+    DEFAULTS,
+    check_values,
+    defining_settings,
+    load_values,
+    make_recipe,
+    resolve_paths,
+)
+from capsrl.train.checkpoint import file_digest, run_fingerprint
 from reproduce.published import LANGUAGES
 from reproduce.results import VARIANTS
 
@@ -84,11 +90,11 @@ class PlannedRun:
     @functools.cached_property
     def name(self) -> str:
         """Of the run's file and folder: the label, and a digest of all settings and files."""
-        tests = {name: digest(path) for name, path in self.recipe.data.test.items()}
+        tests = {name: file_digest(path) for name, path in self.recipe.data.test.items()}
         # Keys at their defaults are left out: a choice that is new today was made by none then.
         identity = {
             key: value
-            for key, value in what_matters(identify(self.recipe)).items()
+            for key, value in defining_settings(run_fingerprint(self.recipe)).items()
             if value != DEFAULTS.get(key)
         }
         settings = json.dumps([identity, tests], sort_keys=True)
@@ -99,7 +105,7 @@ class PlannedRun:
 def read_plan(path: Path, *, check: bool = True) -> list[PlannedRun]:
     """The runs of a plan, in its order, each once; raises ConfigError naming all mistakes.
 
-    check  also the recipes' keys and values, which takes pydantic
+    check  also the recipes' keys and values
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ from capsrl.data.formats import read_sentences
 from capsrl.errors import CapsrlError
 from capsrl.labeler import Labeler
 from capsrl.recipe import make_recipe
-from capsrl.train.checkpoint import identify
+from capsrl.train.checkpoint import run_fingerprint
 from capsrl.train.log import read_log
 from capsrl.train.loop import Result, run
 from capsrl.train.signals import Interrupted
@@ -84,7 +84,7 @@ def _do(path: Path, out: Path, device: str | None) -> None:
         for name, file in paths.items()
     }
     measured = measure(Labeler.load(trained.model, device=where), files)
-    result = _result(order["about"], identify(recipe), trained, measured, where)
+    result = _result(order["about"], run_fingerprint(recipe), trained, measured, where)
     write_result(out, result)
     if order["keep_model"]:
         (folder / "checkpoint.safetensors").unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The whole road on the tiny recipe: train, evaluate, predict, score."""
+"""The tiny recipe from end to end: train, evaluate, label, score."""
 
 import json
 import time
@@ -19,7 +19,7 @@ UNSEEN = ROOT / "recipes" / "tiny" / "dev.conll09"
 
 
 def capsrl(*arguments: object) -> str:
-    """Run a command in this process; what it prints on standard output."""
+    """Run a command in this process and return its standard output."""
     result = CliRunner().invoke(app, [str(argument) for argument in arguments])
     if result.exception is not None:
         raise result.exception
@@ -30,7 +30,7 @@ def capsrl(*arguments: object) -> str:
 def trained(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("tiny") / "run"
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # matrices this small only wait for a second thread
+    torch.set_num_threads(1)  # a second thread slows down matrices this small
     start = time.perf_counter()
     out = capsrl("train", ROOT / "recipes" / "tiny.toml", "--out", folder, "--device", "cpu")
     assert time.perf_counter() - start < 60
@@ -39,27 +39,27 @@ def trained(tmp_path_factory) -> Path:
     return folder
 
 
-def test_it_learns_its_corpus_by_heart(trained):
+def test_training_sentences_are_learned(trained):
     report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--json"))
     assert report["official"]["labeled_f1"] == 100
     assert report["exact_match"]["propositions"] == 100
     assert report["official"]["counts"]["gold_predicates"] == 36
 
 
-def test_it_has_learned_more_than_its_corpus(trained):
+def test_unseen_sentences(trained):
     report = json.loads(capsrl("evaluate", trained / "model", UNSEEN, "--json"))
     assert 60 < report["official"]["labeled_f1"] < 100
     end = read_log(trained / "log.jsonl")[-1]
     assert report["scores"]["labeled_f1"] == end["test_unseen_f1"]
 
 
-def test_everything_is_in_its_place(trained):
+def test_files_of_the_run(trained):
     names = {path.name for path in trained.iterdir()}
     assert names >= {"checkpoint.safetensors", "curve.png", "log.jsonl", "model", "tensorboard"}
     model = {path.name for path in (trained / "model").iterdir()}
     assert model >= {"README.md", "config.json", "vocab.json"}
     card = (trained / "model" / "README.md").read_text()
-    assert "| dev (chosen on) | 100.00 |" in card
+    assert "| dev | 100.00 |" in card
     report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--iterations", 1, "--json"))
     after_one = (
         f"{report['official']['labeled_f1']:.2f} | {report['exact_match']['propositions']:.2f} |"
@@ -72,7 +72,7 @@ def test_everything_is_in_its_place(trained):
     assert steps[0]["words_per_second"] > 0 and steps[0]["rate"] > steps[-1]["rate"] > 0
 
 
-def test_predicting_and_scoring_is_evaluating(trained, tmp_path):
+def test_predict_and_score_equals_evaluate(trained, tmp_path):
     out = tmp_path / "unseen.conll09"
     capsrl("predict", trained / "model", UNSEEN, "-o", out)
     scored = json.loads(capsrl("score", UNSEEN, out, "--json"))
@@ -84,23 +84,23 @@ def test_predicting_and_scoring_is_evaluating(trained, tmp_path):
     assert [s.words for s in pred] == [s.words for s in gold]
 
 
-def test_predicates_can_be_found(trained, tmp_path):
+def test_found_predicates(trained, tmp_path):
     out = tmp_path / "found.jsonl"
-    capsrl("predict", trained / "model", CORPUS, "-o", out, "--predicates", "predicted")
+    capsrl("predict", trained / "model", CORPUS, "-o", out, "--predicates", "found")
     report = json.loads(capsrl("score", CORPUS, out, "--json"))
     evaluated = json.loads(
-        capsrl("evaluate", trained / "model", CORPUS, "--json", "--predicates", "predicted")
+        capsrl("evaluate", trained / "model", CORPUS, "--json", "--predicates", "found")
     )
     assert report["official"] == evaluated["official"]
     assert report["subtasks"]["predicate_identification"]["f1"] > 75
 
 
-def test_prediction_goes_to_standard_output_in_the_format_it_came(trained):
+def test_predict_to_standard_output(trained):
     given = capsrl("predict", trained / "model", CORPUS)
-    assert given == CORPUS.read_text()  # learned by heart, so the same bytes
+    assert given == CORPUS.read_text()  # learned by heart, so byte-exact
 
 
-def test_more_iterations_are_heard(trained):
+def test_iterations(trained):
     one, six = (
         capsrl("predict", trained / "model", UNSEEN, "--to", "jsonl", "--iterations", n)
         for n in (1, 6)
@@ -108,15 +108,15 @@ def test_more_iterations_are_heard(trained):
     assert one != six
 
 
-def test_evaluate_prints_the_official_table(trained):
+def test_evaluate_table(trained):
     out = capsrl("evaluate", trained / "model", CORPUS)
     assert "Official CoNLL-2009 scores" in out
     assert "Labeled F1 100.00" in out
 
 
 @pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_mistakes_are_named(trained, tmp_path, command):
-    with pytest.raises(ConfigError, match="--predicates: expected given or predicted, got some"):
+def test_mistakes(trained, tmp_path, command):
+    with pytest.raises(ConfigError, match="predicates: expected auto, marked or found, got 'some'"):
         capsrl(command, trained / "model", CORPUS, "--predicates", "some")
     with pytest.raises(ModelError, match="expected config.json, got no such file"):
         capsrl(command, tmp_path, CORPUS)

@@ -18,7 +18,7 @@ from capsrl.cli.stats import stats_command
 from capsrl.cli.train import train_command
 from capsrl.errors import CapsrlError
 
-MODEL_PACKAGES = ("pydantic", "safetensors", "tokenizers", "torch")  # of the extra `model`
+MODEL_PACKAGES = ("safetensors", "tokenizers", "torch")  # of the extra `model`
 
 app = typer.Typer(
     help="Semantic role labelling by capsule networks: who did what to whom.",

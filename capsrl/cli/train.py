@@ -1,40 +1,54 @@
-"""`capsrl train RECIPE`: from a recipe to a model folder."""
+"""`capsrl train RECIPE`: train a model; `capsrl train --keys`: list all settings."""
 
+import json
+import shlex
 import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
+    from capsrl.settings import Setting
     from capsrl.train.loop import Result
 
 
 def train_command(
-    recipe: Annotated[str, typer.Argument(help="A recipe, such as recipes/tiny.toml.")],
+    recipe: Annotated[
+        str | None, typer.Argument(help="A recipe, such as recipes/tiny.toml.")
+    ] = None,
     *,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder of the run; runs/NAME after the recipe if not given."),
+        typer.Option(help="Folder of the run; by default runs/ and the name of the recipe."),
     ] = None,
     set_values: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Change a key of the recipe, such as train.epochs=10; repeatable.",
+            help="Change a setting of the recipe, such as train.epochs=10; repeatable.",
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1; the GPU if there is one.")
+        str | None, typer.Option(help="cpu, cuda or cuda:N; by default the GPU if there is one.")
     ] = None,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="List every key of a recipe and exit.")
+    ] = False,
 ) -> None:
-    """Train a model; the best by dev F1 lies in OUT/model.
+    """Train a model; the best one by dev F1 is saved in OUT/model.
 
-    The same command again goes on where a run was stopped or killed. On several GPUs:
-    accelerate launch -m capsrl train RECIPE --out OUT
+    The same command resumes a run that was stopped or killed. On several GPUs:
+    torchrun --nproc-per-node N -m capsrl train RECIPE --out OUT
     """
-    from capsrl.cli.train_progress import watching
+    if keys:
+        _print_keys()
+        return
+    if recipe is None:
+        raise typer.BadParameter("expected a recipe, got none", param_hint="RECIPE")
+    from capsrl.cli.train_progress import show_progress
     from capsrl.recipe import read_recipe
     from capsrl.train.loop import run
     from capsrl.train.signals import Interrupted
@@ -42,19 +56,15 @@ def train_command(
     checked = read_recipe(recipe, set_values or ())
     folder = out or Path("runs") / Path(recipe).stem
     try:
-        with watching(checked.train.epochs) as report:
+        with show_progress(checked.train.epochs) as report:
             result = run(checked, folder, device=device, report=report)
     except Interrupted as stopped:
-        sys.stderr.write(f"{stopped}: {_command()}\n")
+        sys.stderr.write(f"{stopped}: {shlex.join(['capsrl', *sys.argv[1:]])}\n")
         sys.exit(130)
     if result.dev is not None:
         _print_result(result)
-
-
-def _command() -> str:
-    import shlex
-
-    return shlex.join(["capsrl", *sys.argv[1:]])
+    for note in result.notes:
+        sys.stderr.write(f"warning: {note}\n")
 
 
 def _print_result(result: "Result") -> None:
@@ -76,3 +86,47 @@ def _print_result(result: "Result") -> None:
         f"{result.model}: epoch {result.best_epoch}, after {result.seconds:.1f} s of training",
         soft_wrap=True,
     )
+
+
+def _print_keys() -> None:
+    from rich.console import Console
+    from rich.markdown import Markdown
+
+    from capsrl.recipe import SETTINGS
+
+    text = "\n".join(key_table(SETTINGS.values()))
+    console = Console()
+    if console.is_terminal:
+        console.print(Markdown(text))
+    else:
+        typer.echo(text)
+
+
+def key_table(settings: Iterable["Setting"]) -> Iterator[str]:
+    """Describe settings as the lines of a Markdown table."""
+    from capsrl.settings import COSMETIC
+
+    yield "| key | value | default | meaning |"
+    yield "|---|---|---|---|"
+    for setting in settings:
+        meaning = setting.meaning
+        if COSMETIC in setting.marks:
+            meaning += " (may differ when a run is resumed)"
+        yield f"| `{setting.key}` | {_values(setting)} | {_default(setting)} | {meaning} |"
+
+
+def _values(setting: "Setting") -> str:
+    from capsrl.settings import describe_type
+
+    kind = describe_type(setting.type)
+    if setting.is_path:
+        kind = "a table of paths" if setting.default == {} else "a path"
+    return kind if setting.range is None else f"{kind}, {setting.range.text}"
+
+
+def _default(setting: "Setting") -> str:
+    from capsrl.settings import REQUIRED
+
+    if setting.default is REQUIRED:
+        return "required"
+    return f"`{json.dumps(setting.default)}`" if setting.default not in (None, "", {}) else "none"

@@ -1,4 +1,4 @@
-"""The records of a run in, something to look at on standard error out."""
+"""Show the progress of a training run on standard error."""
 
 import sys
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ from capsrl.train.loop import Report
 
 
 @contextmanager
-def watching(n_epochs: int) -> Iterator[Report]:
-    """A report for `run`: bars on a terminal where rich is installed, else a line per epoch."""
+def show_progress(n_epochs: int) -> Iterator[Report]:
+    """Make the `report` of a run: progress bars on a terminal, else one line per epoch."""
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -41,11 +41,12 @@ def watching(n_epochs: int) -> Iterator[Report]:
 
 
 def epoch_line(record: Record) -> str:
-    """What is worth knowing of an epoch, in one line."""
+    """Format the record of an epoch as one line."""
     best = "  best" if record["best"] else ""
     return (
         f"epoch {record['epoch']:3}  loss {record['loss']:7.4f}  dev F1 {record['dev_f1']:6.2f}  "
-        f"EM {record['dev_em']:6.2f}  {record['seconds']:8.1f} s{best}"
+        f"arguments {record['dev_argument_f1']:6.2f}  EM {record['dev_em']:6.2f}  "
+        f"{record['seconds']:8.1f} s{best}"
     )
 
 

@@ -89,7 +89,7 @@ def make_network(
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
         capsule_dropout=capsules.dropout,
         n_iterations=capsules.iterations,
-        routing_chunks=capsules.parts,
+        routing_chunks=capsules.routing_chunks,
         mark_predicate=config.embeddings.mark_predicate,
     )
 

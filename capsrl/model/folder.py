@@ -8,21 +8,21 @@ import dataclasses
 import json
 import os
 import tempfile
-import typing
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
-from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
+from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
 from capsrl.model.build import attach_files, make_network
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision, check_weights, load_weights, save_weights
+from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
 
@@ -101,27 +101,10 @@ def _read_config(file: Path) -> ModelConfig:
             f"{file}: expected a model folder of format {FORMAT} or older, got {found}; "
             "upgrade capsrl"
         )
-    try:
-        config = ModelConfig(
-            embeddings=EmbeddingsConfig(**data.pop("embeddings")),
-            encoder=EncoderConfig(**data.pop("encoder")),
-            capsules=CapsulesConfig(**data.pop("capsules")),
-            **data,
-        )
-    except (TypeError, KeyError) as error:
-        raise ModelError(f"{file}: expected the settings of a model, got {error}") from None
-    for part in (config.embeddings, config.encoder, config.capsules):
-        for name, hint in typing.get_type_hints(type(part)).items():
-            value = getattr(part, name)
-            if not _fits(value, hint):
-                raise ModelError(f"{file}: expected {name} to be {hint}, got {value!r}")
-    return config
-
-
-def _fits(value: object, hint: Any) -> bool:  # noqa: ANN401 - a type as the config spells it
-    if typing.get_origin(hint) is Literal:
-        return value in typing.get_args(hint)
-    return isinstance(value, float | int if hint is float else hint)
+    mistakes = find_mistakes(ModelConfig, data)
+    if mistakes:
+        raise ModelError("\n".join(f"{file}: {mistake}" for mistake in mistakes.values()))
+    return build(ModelConfig, data)
 
 
 def _is_replaceable(folder: Path) -> bool:

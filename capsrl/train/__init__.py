@@ -1,1 +1,1 @@
-"""From a recipe and a corpus to a model folder."""
+"""Train a model from a recipe and a corpus."""

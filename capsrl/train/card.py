@@ -1,16 +1,15 @@
-"""The model card: what a trained model is, learned from, and is worth, as its README.md."""
+"""Write the model card: the README.md of a model folder."""
 
 import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from capsrl import __version__
 from capsrl.config import Recipe
-from capsrl.recipe import PATHS
-from capsrl.recipe_checks import flatten
+from capsrl.recipe import DEFAULTS, recipe_paths
 from capsrl.score import Scores
+from capsrl.settings import flatten
 
 
 def make_card(
@@ -19,33 +18,35 @@ def make_card(
     dev: Scores,
     tests: Mapping[str, Scores],
     n_sentences: int,
-    earlier: Sequence[Scores] = (),
+    intermediate: Sequence[Scores] = (),
 ) -> str:
-    """The card as Markdown, opened by the YAML block that model hubs read.
+    """Make the card as Markdown, with the YAML front matter that model hubs read.
 
-    earlier  scores on dev after 1, 2, ... iterations, fewer than the model was trained with
+    dev, tests     scores of the model
+    intermediate   scores on dev after 1, 2, ... iterations, up to one less than in training
     """
     data = recipe.data
     name = data.name or os.path.basename(data.train)
     parts = [
         _front_matter(recipe),
-        f"# Semantic role labelling, {data.language or 'language not stated'}: {name}\n",
-        "Who did what to whom: for every predicate its sense, and the words that fill its roles "
-        "(dependency SRL, CoNLL-2009 style).\n",
+        f"# Semantic role labeling, {data.language or 'language not stated'}: {name}\n",
+        "Finds who did what to whom: the sense of every predicate and the head words of its "
+        "arguments with their roles (dependency SRL as in CoNLL-2009).\n",
         "## Use\n",
-        "```\ncapsrl predict MODEL_FOLDER FILE -o labelled.conll09\n"
-        "capsrl evaluate MODEL_FOLDER GOLD_FILE\n```\n",
+        '```\ncapsrl label --model MODEL_FOLDER "She sold him the car."\n'
+        "capsrl evaluate --model MODEL_FOLDER GOLD_FILE\n```\n",
         "## Data\n",
         f"- corpus: {name}\n"
-        f"- licence of the corpus: {data.licence or 'not stated in the recipe'}\n"
+        f"- license of the corpus: {data.license or 'not stated in the recipe'}\n"
         f"- trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
-        f"chosen by F1 on `{os.path.basename(data.dev)}`\n",
+        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n",
         "## Scores\n",
-        "Predicates given; official CoNLL-2009 counts, senses and arguments pooled; EM is the "
-        "share of propositions that are right in sense and every argument.\n",
-        _score_table(dev, earlier, tests),
+        "With gold predicates. Precision, recall and F1 are the official CoNLL-2009 scores over "
+        "senses and arguments together; EM (exact match) is the percentage of propositions with "
+        "the right sense and the right arguments.\n",
+        _score_table(dev, intermediate, tests),
         "## Recipe\n",
-        f"capsrl {__version__}, seed {recipe.train.seed}; keys that differ from the defaults:\n",
+        f"capsrl {__version__}, seed {recipe.train.seed}; settings other than the defaults:\n",
         "```toml\n" + "".join(f"{line}\n" for line in _changes(recipe)) + "```\n",
         "## Limits\n",
         _limits(recipe),
@@ -57,19 +58,19 @@ def _front_matter(recipe: Recipe) -> str:
     lines = ["---"]
     if recipe.data.language:
         lines.append(f"language: {recipe.data.language}")
-    if recipe.data.licence:
-        # Hubs have a list of licences of their own, and read a name only beside "other".
-        lines += ["license: other", f"license_name: {json.dumps(recipe.data.licence)}"]
+    if recipe.data.license:
+        # Hubs know a fixed list of licenses; any other name needs `license: other`.
+        lines += ["license: other", f"license_name: {json.dumps(recipe.data.license)}"]
     return "\n".join([*lines, "library_name: capsrl", "tags: [semantic-role-labeling]", "---\n"])
 
 
-def _score_table(dev: Scores, earlier: Sequence[Scores], tests: Mapping[str, Scores]) -> str:
+def _score_table(dev: Scores, intermediate: Sequence[Scores], tests: Mapping[str, Scores]) -> str:
     rows = ["| file | precision | recall | F1 | EM | propositions |", "|---|--:|--:|--:|--:|--:|"]
     named = [
-        (f"dev, after {n} of {len(earlier) + 1} iterations", scores)
-        for n, scores in enumerate(earlier, start=1)
+        (f"dev, after {n} of {len(intermediate) + 1} iterations", scores)
+        for n, scores in enumerate(intermediate, start=1)
     ]
-    for name, scores in [*named, ("dev (chosen on)", dev), *tests.items()]:
+    for name, scores in [*named, ("dev", dev), *tests.items()]:
         counts = scores.official
         figures = (
             scores.labeled_precision,
@@ -83,27 +84,23 @@ def _score_table(dev: Scores, earlier: Sequence[Scores], tests: Mapping[str, Sco
 
 
 def _changes(recipe: Recipe) -> list[str]:
-    """TOML lines of what the recipe sets; files by their names, which is what others can know."""
-    settings = flatten(dataclasses.asdict(recipe))
-    defaults: dict[str, Any] = flatten(dataclasses.asdict(Recipe(data=recipe.data)))
-    lines = []
-    for key, value in settings.items():
-        is_data = key.startswith("data.")
-        if value is None or value == "" or (not is_data and value == defaults[key]):
-            continue
-        if key in PATHS or key.startswith("data.test."):
-            value = os.path.basename(os.path.normpath(value))
-        lines.append(f"{key} = {json.dumps(value, ensure_ascii=False)}")
-    return lines
+    """List the settings that differ from their defaults as TOML lines, files by name only."""
+    names = {key: os.path.basename(path) for key, path in recipe_paths(recipe).items()}
+    settings = flatten(dataclasses.asdict(recipe)) | names
+    return [
+        f"{key} = {json.dumps(value, ensure_ascii=False)}"
+        for key, value in settings.items()
+        if key not in DEFAULTS or value != DEFAULTS[key]
+    ]
 
 
 def _limits(recipe: Recipe) -> str:
     lines = [
-        "- Trained with predicate positions given; with predicted ones the scores are lower.",
-        "- A word has one role per predicate at most; arguments are head words, not spans.",
-        "- Senses of lemmas that training never showed are guessed from the pattern of others.",
-        "- Text unlike the corpus (other genre, other spelling, other language) is labelled worse, "
-        "and the scores above do not say by how much.",
+        "- The scores above are for gold predicates; with predicates found by the model they are "
+        "lower.",
+        "- Arguments are head words, not spans; a word has at most one role per predicate.",
+        "- Senses of lemmas that are not in the training data are guessed from those of others.",
+        "- Text unlike the corpus (another genre, spelling or language) is labeled worse.",
     ]
     if recipe.model.embeddings.tags:
         lines.append("- Needs parts of speech in its input, in the tag set of the corpus.")

@@ -1,8 +1,8 @@
-"""Where a run stands, as one file from which it goes on as if it had never stopped.
+"""Save and load checkpoints, from which a run resumes as if it had never stopped.
 
-The file is safetensors: tensors by name, and in its header one JSON object with the rest. It is
-replaced in one move, so a run killed at any moment finds either the old checkpoint or the new.
-The model folder is another matter (labeler.py): nobody needs a checkpoint to label sentences.
+A checkpoint is one safetensors file: tensors by name, and one JSON object in the header. Writes
+are atomic: a run killed at any moment finds either the old checkpoint or the new one. Checkpoints
+are for resuming only; the trained model is a folder of its own (labeler.py).
 """
 
 import dataclasses
@@ -24,22 +24,23 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import DEFAULTS, PATHS, what_matters
-from capsrl.recipe_checks import flatten
+from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, recipe_paths
+from capsrl.settings import flatten
 
-FORMAT = 1
+FORMAT = 2
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
 
 
 @dataclass
 class State:
-    """How far a run has come, apart from its tensors.
+    """The progress of a run.
 
-    epoch, position  batches of that epoch already learned from
-    step             batches since the start
-    best_epoch       0 before the first
-    seconds          spent training, over all resumptions
-    log_size         bytes of the log that belong to this state
+    epoch       finished epochs
+    position    finished batches of the current epoch
+    step        finished batches since the start
+    best_epoch  0 before the end of the first epoch
+    seconds     training time, including time before the run was resumed
+    log_size    bytes of the log written up to this state
     """
 
     epoch: int = 0
@@ -53,10 +54,10 @@ class State:
 
 
 def save_checkpoint(
-    path: Path, tensors: Mapping[str, Tensor], state: State, identity: Mapping[str, Any]
+    path: Path, tensors: Mapping[str, Tensor], state: State, fingerprint: Mapping[str, Any]
 ) -> None:
-    """Write all of it beside `path`, then move it there."""
-    header = {"format": FORMAT, "state": dataclasses.asdict(state), "identity": identity}
+    """Write a checkpoint atomically."""
+    header = {"format": FORMAT, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
     temporary = path.with_name(path.name + ".new")
     save_file(
         {name: _on_cpu(tensor) for name, tensor in tensors.items()},
@@ -64,58 +65,56 @@ def save_checkpoint(
         metadata={_HEADER: json.dumps(header)},
     )
     with open(temporary, "rb") as file:
-        os.fsync(file.fileno())  # a checkpoint that a power cut can empty is none
+        os.fsync(file.fileno())  # else a power cut could leave an empty file
     os.replace(temporary, path)
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a checkpoint holds: tensors on the CPU, the state, and whose run it was."""
+    """The content of a checkpoint; tensors are on the CPU."""
 
     tensors: dict[str, Tensor]
     state: State
-    identity: dict[str, Any]
+    fingerprint: dict[str, Any]
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint.
-
-    Raises ModelError when the file is damaged or of another format.
-    """
+    """Read a checkpoint; raises ModelError if it is damaged or has another format."""
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[_HEADER])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ModelError(
-            f"{path}: expected a checkpoint of capsrl, got {error}; delete it to start afresh"
+            f"{path}: expected a checkpoint of capsrl, got {error}; delete it to start again"
         ) from None
     if header["format"] != FORMAT:
         raise ModelError(
             f"{path}: expected checkpoint format {FORMAT}, got {header['format']}; resume with the "
-            "version of capsrl that wrote it, or delete it to start afresh"
+            "version of capsrl that wrote it, or delete it to start again"
         )
-    return Checkpoint(tensors, State(**header["state"]), header["identity"])
+    return Checkpoint(tensors, State(**header["state"]), header["fingerprint"])
 
 
-def identify(recipe: Recipe) -> dict[str, Any]:
-    """What makes two runs the same: every key of the recipe, files by content instead of by path.
+def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
+    """Collect what identifies a run: all settings by dotted key, files by name and content.
 
-    Test files are left out: they are only read at the end.
+    Test files are left out, as they do not affect training. Encoders and other folders are
+    identified by their names only.
     """
     flat = flatten(dataclasses.asdict(recipe))
-    identity = {key: value for key, value in flat.items() if not key.startswith("data.test")}
-    for key in PATHS:
-        if identity[key] is not None:
-            identity[key] = os.path.basename(os.path.normpath(identity[key]))
+    fingerprint = {key: value for key, value in flat.items() if key in SETTINGS}
+    for key, path in recipe_paths(recipe).items():
+        if key in fingerprint:
+            fingerprint[key] = os.path.basename(os.path.normpath(path))
     for key in ("data.train", "data.dev"):
-        identity[key] = f"{identity[key]} (sha256 {digest(flat[key])})"
-    return identity
+        fingerprint[key] = f"{fingerprint[key]} (sha256 {file_digest(flat[key])})"
+    return fingerprint
 
 
-def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ConfigError naming every key that matters in which a checkpoint and a recipe differ."""
-    keys = what_matters(saved).keys() | what_matters(now).keys()
+def check_resumable(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Raise ConfigError naming the settings in which a checkpoint differs from a recipe."""
+    keys = defining_settings(saved).keys() | defining_settings(now).keys()
     saved, now = {**DEFAULTS, **saved}, {**DEFAULTS, **now}
     differences = [
         f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
@@ -124,13 +123,13 @@ def check_same(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> 
     ]
     if differences:
         raise ConfigError(
-            f"{path}: expected a checkpoint of the same recipe, got another "
+            f"{path}: expected a checkpoint of this recipe, got one with another "
             f"{', '.join(differences)}; give another folder with --out, or delete this one"
         )
 
 
 def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
-    """The optimizer's memory by name; the rates are not in it, they follow from the state."""
+    """Collect the state of the optimizer by name, without the learning rates."""
     return {
         f"optimizer.{number}.{name}": value
         for number, memory in optimizer.state_dict()["state"].items()
@@ -139,7 +138,7 @@ def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Put back what `optimizer_tensors` took out."""
+    """Restore the state collected by `optimizer_tensors`."""
     memory: dict[int, dict[str, Tensor]] = {}
     for key, value in tensors.items():
         if key.startswith("optimizer."):
@@ -150,7 +149,7 @@ def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> No
 
 
 def random_state() -> dict[str, Tensor]:
-    """The state of every random generator of this process: Python's, numpy's and torch's."""
+    """Collect the states of the random generators of this process: Python, numpy and torch."""
     _, words, gauss = random.getstate()
     numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002 - libraries may draw from it
     assert isinstance(numpy_state, dict)
@@ -170,7 +169,7 @@ def random_state() -> dict[str, Tensor]:
 
 
 def restore_random_state(state: Mapping[str, Tensor]) -> None:
-    """Put back what `random_state` took."""
+    """Restore the states collected by `random_state`."""
     gauss = float(state["python_gauss"])
     words = tuple(state["python"].tolist())
     random.setstate((3, words, None if gauss != gauss else gauss))
@@ -189,7 +188,7 @@ def restore_random_state(state: Mapping[str, Tensor]) -> None:
 
 
 def _on_cpu(tensor: Tensor) -> Tensor:
-    """A copy: safetensors refuses tensors that share memory."""
+    """Copy a tensor: safetensors refuses tensors that share memory."""
     tensor = tensor.detach()
     return (tensor.cpu() if tensor.is_cuda else tensor.clone()).contiguous()
 
@@ -198,8 +197,8 @@ def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def digest(path: str) -> str:
-    """What tells the content of a file from another's."""
+def file_digest(path: str) -> str:
+    """Compute a short digest of the content of a file."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:16]

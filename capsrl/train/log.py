@@ -1,4 +1,4 @@
-"""Records in, one line of JSON each; the same numbers to TensorBoard where it is installed.
+"""Write the records of a run as JSON lines, and to TensorBoard where it is installed.
 
 {"kind": "step", "epoch": 3, "step": 150, "loss": 0.41, "loss_roles": 0.3, "rate": 0.0005, ...}
 {"kind": "epoch", "epoch": 3, "step": 196, "dev_f1": 81.2, "dev_em": 55.1, "best": true, ...}
@@ -16,15 +16,15 @@ Record = dict[str, Any]
 
 
 class Log:
-    """A log file that is open for the length of a run.
+    """The log file of a run.
 
-    size   bytes to keep of an earlier run's log: what was written after its last checkpoint will
-           be written again, so it is cut off
+    size   bytes of an existing log to keep: lines written after the last checkpoint are cut off,
+           as the resumed run writes them again
     """
 
     def __init__(self, path: Path, *, size: int, tensorboard: Path | None = None) -> None:
         self._file = open(path, "ab")  # noqa: SIM115 - closed by close()
-        # Never longer: truncate() would fill up a log that someone has emptied.
+        # Never longer than the file: truncate() would pad a log that someone has emptied.
         self._file.truncate(min(size, self._file.seek(0, os.SEEK_END)))
         self._file.seek(0, os.SEEK_END)
         self._board = _make_board(tensorboard) if tensorboard is not None else None
@@ -35,7 +35,7 @@ class Log:
         return self._file.tell()
 
     def write(self, record: Record) -> None:
-        """Append a record; it is on its way to the disk when this returns."""
+        """Append a record and flush the file."""
         self._file.write(json.dumps(record).encode() + b"\n")
         self._file.flush()
         if self._board is not None and "step" in record:
@@ -44,14 +44,14 @@ class Log:
                     self._board.add_scalar(f"{record['kind']}/{key}", value, record["step"])
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file and TensorBoard."""
         self._file.close()
         if self._board is not None:
             self._board.close()
 
 
 def read_log(path: Path) -> list[Record]:
-    """The records of a log, in order. Raises DataError naming the line that is none."""
+    """Read the records of a log, in order; raises DataError naming a line that is not JSON."""
     records: list[Record] = []
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
         try:

@@ -1,4 +1,4 @@
-"""Parameters in; groups with their own rates, one flat gradient, a running average out.
+"""Parameter groups, learning-rate schedule, gradient clipping and moving average of the weights.
 
 Everything here works in place on the device and never waits for it.
 """
@@ -10,12 +10,13 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 from torch.optim import Adam, AdamW, Optimizer
+from torch.optim.swa_utils import get_ema_multi_avg_fn
 
 Named = list[tuple[str, nn.Parameter]]
 
 
 def trained_parameters(network: nn.Module) -> Named:
-    """The parameters that learn, with their names, in the order of the network."""
+    """List the parameters that are trained, with their names, in the order of the network."""
     return [(name, weight) for name, weight in network.named_parameters() if weight.requires_grad]
 
 
@@ -28,12 +29,12 @@ def make_groups(
     layer_decay: float,
     weight_decay: float,
 ) -> list[dict[str, Any]]:
-    """Parameter groups of one rate and one decay each; `base_rate` is the rate at full height.
+    """Group parameters by learning rate and weight decay; `base_rate` is the rate after warm-up.
 
-    layers   name -> depth, for the parameters of a fine-tuned transformer: 0 its embeddings, then
-             1, 2, ... upwards; the topmost learns at transformer_rate, each one below it
-             layer_decay times as fast as the one above
-    Biases and norms (vectors) are not decayed.
+    layers   depth of the parameters of a fine-tuned transformer, by name: 0 for its embeddings,
+             then 1, 2, ... upwards. The top layer has transformer_rate, each layer below it
+             layer_decay times the rate of the layer above
+    Biases and norms (vectors) have no weight decay.
     """
     top = max(layers.values(), default=0)
     groups: dict[tuple[float, float], list[nn.Parameter]] = {}
@@ -49,7 +50,7 @@ def make_groups(
 
 
 def make_optimizer(groups: list[dict[str, Any]], *, l2: float) -> Optimizer:
-    """Adam with the L2 term of eq. 15 when `l2` is not 0, else AdamW; fused on a GPU.
+    """Make Adam with the L2 term of eq. 15 if `l2` is not 0, else AdamW; fused on a GPU.
 
     The gradient of l2 * |weights|^2 is 2 * l2 * weights, which Adam's weight_decay adds to the
     gradient of every parameter, after clipping.
@@ -63,25 +64,25 @@ def make_optimizer(groups: list[dict[str, Any]], *, l2: float) -> Optimizer:
 
 
 def set_rates(optimizer: Optimizer, factor: float) -> None:
-    """Bring every group to `factor` times its full rate."""
+    """Set the learning rate of every group to `factor` times its base rate."""
     for group in optimizer.param_groups:
         group["lr"] = group["base_rate"] * factor
 
 
 def rate_factor(
-    done: float, step: float, *, warmup: float, decay: Literal["none", "linear", "cosine"]
+    done: float, step: float, *, warmup: float, schedule: Literal["constant", "linear", "cosine"]
 ) -> float:
-    """How high the rates stand when the share `done` of the run lies behind, `step` being one step.
+    """Compute the factor on the learning rates when the share `done` of the run is done.
 
-    They rise in a straight line over the first `warmup`, then stay, or fall to 0 at the end.
-    The first step is never at 0, nor is the last.
+    It rises linearly over the first `warmup`, then stays at 1 or falls to 0 at the end.
+    `step` is the share of one step; neither the first nor the last step has a factor of 0.
     """
     if done < warmup:
         return min(1.0, (done + step) / warmup)
     left = (1 - done) / (1 - warmup)
-    if decay == "linear":
+    if schedule == "linear":
         return left
-    if decay == "cosine":
+    if schedule == "cosine":
         return 0.5 * (1 + math.cos(math.pi * (1 - left)))
     return 1.0
 
@@ -89,8 +90,9 @@ def rate_factor(
 class Gradient:
     """All gradients as one vector, of which every parameter's `.grad` is a view.
 
-    One call then clears, sums over processes or clips them, and a parameter that a batch does not
-    touch has a gradient of 0, so a step does not depend on how a batch was split.
+    One call clears, sums over processes or clips all of them. A parameter that a batch does not
+    use has a gradient of 0 instead of None, so a step does not depend on how a batch is split
+    between processes.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
@@ -101,23 +103,23 @@ class Gradient:
             weight.grad = view.view_as(weight)
 
     def clear(self) -> None:
-        """Start a new step."""
+        """Set all gradients to 0."""
         first = self._weights[0].grad
         # Moving a network to another device gives its weights gradients of their own.
         assert first is not None and first.data_ptr() == self.flat.data_ptr(), "network was moved"
         self.flat.zero_()
 
-    def clip(self, limit: float) -> Tensor:
-        """Scale the gradient down to at most `limit`; returns its length before, on the device."""
+    def clip(self, max_norm: float) -> Tensor:
+        """Clip the norm of the gradient; returns the norm before clipping, on the device."""
         norm: Tensor = torch.linalg.vector_norm(self.flat)
-        self.flat.mul_((limit / (norm + 1e-6)).clamp(max=1.0))
+        self.flat.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
         return norm
 
 
-class Average:
-    """The running average of the weights: smoother than the weights, and it is what is kept.
+class MovingAverage:
+    """Exponential moving average of the weights.
 
-    The decay starts low and rises to `decay`, or the random initial weights would linger.
+    The decay starts low and rises to `decay`, so that the random initial weights fade quickly.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], decay: float) -> None:
@@ -126,15 +128,15 @@ class Average:
         self.values = [weight.detach().clone() for weight in self._weights]
 
     def update(self, step: int) -> None:
-        """Take in the weights after step number `step`, counted from 1."""
+        """Include the weights after step number `step`, counted from 1."""
         decay = min(self.decay, step / (step + 10))
-        weights = [weight.detach() for weight in self._weights]
-        torch._foreach_lerp_(self.values, weights, 1 - decay)
+        update = get_ema_multi_avg_fn(decay)  # type: ignore[no-untyped-call]
+        update(self.values, [weight.detach() for weight in self._weights], step)
 
     def swap(self) -> None:
-        """Exchange weights and average; a second call changes them back."""
+        """Exchange weights and average; a second call exchanges them back."""
         with torch.no_grad():
             for weight, value in zip(self._weights, self.values, strict=True):
-                kept = weight.detach().clone()
+                before = weight.detach().clone()
                 weight.copy_(value)
-                value.copy_(kept)
+                value.copy_(before)

@@ -1,4 +1,4 @@
-"""The log of a run in, its training curve as a picture out; needs matplotlib."""
+"""Plot the training curve of a run from its log; needs matplotlib."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def plot_curve(records: list[Record]) -> "Figure":
-    """Draw loss and dev scores against epochs; `figure.savefig(path)` writes the picture.
+    """Plot the training loss and the dev scores by epoch; `figure.savefig(path)` writes a file.
 
     Raises ConfigError where matplotlib is not installed.
     """
@@ -33,8 +33,7 @@ def plot_curve(records: list[Record]) -> "Figure":
     for record in best:
         label = f"best: {record['dev_f1']:.2f}"
         scores.plot([record["epoch"]], [record["dev_f1"]], "o", color="tab:blue", label=label)
-    scores.set_ylabel("dev, %")
+    scores.set_ylabel("dev score (%)")
     scores.set_ylim(0, 100)
-    lines = [*losses.get_lines(), *scores.get_lines()]
-    losses.legend(lines, [str(line.get_label()) for line in lines], loc="center right")
+    figure.legend(loc="outside upper center", ncols=4, frameon=False)
     return figure

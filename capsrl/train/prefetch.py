@@ -1,4 +1,4 @@
-"""Work done ahead of time: a thread makes the next items while the current one is used."""
+"""Prepare the next items of an iterable in a thread while the current one is used."""
 
 import queue
 import threading
@@ -9,15 +9,16 @@ Item = TypeVar("Item")
 
 
 def prefetch(items: Iterable[Item], *, depth: int = 8) -> Generator[Item, None, None]:
-    """The same items in the same order, up to `depth` of them made ahead by a thread.
+    """Yield the same items in the same order; a thread prepares up to `depth` of them ahead.
 
-    An error in making an item is raised here in its turn. Leaving the loop early stops the thread.
+    An exception raised by `items` is raised here after the items before it. Closing the generator
+    early stops the thread.
     """
     ready: queue.Queue[Item | _End] = queue.Queue(depth)
-    leaving = threading.Event()
+    stopped = threading.Event()
 
     def put(item: Item | _End) -> None:
-        while not leaving.is_set():
+        while not stopped.is_set():
             try:
                 ready.put(item, timeout=0.1)
                 return
@@ -29,10 +30,10 @@ def prefetch(items: Iterable[Item], *, depth: int = 8) -> Generator[Item, None, 
         try:
             for item in items:
                 put(item)
-                if leaving.is_set():
+                if stopped.is_set():
                     return
         except BaseException as caught:
-            error = caught  # handed over, not swallowed
+            error = caught  # raised in the consumer's thread
         put(_End(error))
 
     thread = threading.Thread(target=work, name="prefetch", daemon=True)
@@ -43,7 +44,7 @@ def prefetch(items: Iterable[Item], *, depth: int = 8) -> Generator[Item, None, 
         if item.error is not None:
             raise item.error
     finally:
-        leaving.set()
+        stopped.set()
         thread.join()
 
 

@@ -1,94 +1,88 @@
-"""One process, or several that share the work of every batch.
+"""Train in one process, or in several that share the work of every batch.
 
-Started by `accelerate launch`, each process learns from its share of the sentences of a batch and
-the gradients are added up, so that the step is that of one process on the whole batch. Dropout is
-drawn by each process on its own. Only the main process scores and writes.
+Started by `torchrun`, each process trains on its share of the sentences of a batch and the
+gradients are summed, so that a step equals that of one process on the whole batch. Dropout is
+drawn independently by each process. Only the main process scores and writes files.
 """
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from datetime import timedelta
 
 import torch
-from torch import Tensor
+from torch import Tensor, distributed
 
 from capsrl.device import find_device
-from capsrl.errors import ConfigError
+
+# The others wait while the main process scores the dev and test files.
+TIMEOUT = timedelta(hours=6)
 
 
 class Processes:
-    """One process and its like.
+    """The processes of a run, as one of them sees it.
 
-    device   of the process; given, or the GPU if there is one
+    device      of this process: the given one, by default its GPU if there is one
+    rank        number of this process, 0 for the main one
+    world_size  number of processes
     """
 
     def __init__(self, device: str | None = None) -> None:
-        self._accelerator: Any = None
-        self.count = int(os.environ.get("WORLD_SIZE", "1"))
+        self.world_size = int(os.environ.get("WORLD_SIZE", "1"))
         self.rank = 0
-        if self.count > 1:
-            self._accelerator = _make_accelerator(device)
-            self.rank = self._accelerator.process_index
-            found = self._accelerator.device
-            # "cpu:0" is not "cpu" to torch, which would copy every tensor from one to the other.
-            self.device = torch.device("cpu") if found.type == "cpu" else torch.device(found)
-        else:
-            self.device = find_device(device)
+        self.device = find_device(device)
+        if self.world_size > 1:
+            self.rank = int(os.environ["RANK"])
+            if self.device.type == "cuda":
+                self.device = torch.device("cuda", int(os.environ["LOCAL_RANK"]))
+                torch.cuda.set_device(self.device)
+            backend = "nccl" if self.device.type == "cuda" else "gloo"
+            distributed.init_process_group(backend, timeout=TIMEOUT)
 
     @property
     def is_main(self) -> bool:
-        """Whether this is the process that scores and writes."""
+        """Whether this is the process that scores and writes files."""
         return self.rank == 0
 
     def share(self, items: Sequence[int]) -> list[int]:
-        """The part of a batch that is this process's; may be empty."""
-        return list(items[self.rank :: self.count])
+        """Select this process's share of a batch; it may be empty."""
+        return list(items[self.rank :: self.world_size])
 
-    def add_up(self, tensor: Tensor) -> None:
+    def sum(self, tensor: Tensor) -> None:
         """Replace a tensor by its sum over all processes."""
-        if self._accelerator is not None:
-            tensor.copy_(self._accelerator.reduce(tensor, reduction="sum"))
+        if self.world_size > 1:
+            distributed.all_reduce(tensor)
 
     def gather(self, tensor: Tensor) -> Tensor:
-        """The tensors of all processes, stacked by rank."""
-        if self._accelerator is None:
+        """Stack the tensors of all processes by rank, on the CPU."""
+        if self.world_size == 1:
             return tensor.unsqueeze(0)
-        gathered: Tensor = self._accelerator.gather(tensor.to(self.device).unsqueeze(0))
-        return gathered.cpu()
+        tensor = tensor.to(self.device)
+        gathered = [torch.empty_like(tensor) for _ in range(self.world_size)]
+        distributed.all_gather(gathered, tensor)
+        return torch.stack(gathered).cpu()
 
-    def agree(self, value: float) -> float:
-        """The main process's value, in every process; those that come early wait here."""
-        if self._accelerator is None:
+    def broadcast(self, value: float) -> float:
+        """Give the main process's value to every process."""
+        if self.world_size == 1:
             return value
-        shared = torch.tensor(value if self.is_main else 0.0, dtype=torch.float64)
-        shared = shared.to(self.device)
-        self.add_up(shared)
+        shared = torch.tensor(value, dtype=torch.float64, device=self.device)
+        distributed.broadcast(shared, src=0)
         return float(shared)
 
-    def any(self, flag: bool) -> bool:
-        """Whether the flag is up in any process."""
-        if self._accelerator is None:
+    def any_true(self, flag: bool) -> bool:
+        """Tell every process whether the flag is true in any of them."""
+        if self.world_size == 1:
             return flag
         votes = torch.tensor(float(flag), device=self.device)
-        self.add_up(votes)
+        self.sum(votes)
         return bool(votes)
 
     def wait(self) -> None:
-        """Until all processes have come here."""
-        if self._accelerator is not None:
-            self._accelerator.wait_for_everyone()
+        """Wait until all processes have reached this point."""
+        if self.world_size > 1:
+            distributed.barrier()
 
     def close(self) -> None:
-        """Part from the others in good order."""
-        if self._accelerator is not None:
-            self._accelerator.end_training()
-
-
-def _make_accelerator(device: str | None) -> Any:  # noqa: ANN401 - accelerate has no types
-    try:
-        from accelerate import Accelerator
-    except ImportError:
-        raise ConfigError(
-            "several processes need accelerate: pip install 'capsrl[accelerate]'"
-        ) from None
-    return Accelerator(cpu=device == "cpu", mixed_precision="no")
+        """Shut down the process group."""
+        if self.world_size > 1:
+            distributed.destroy_process_group()

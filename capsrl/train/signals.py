@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish, granted between two steps, where the state of a run is whole."""
+"""Defer Ctrl-C and SIGTERM to the next step boundary, where the state of a run is consistent."""
 
 import signal
 import threading
@@ -8,33 +8,33 @@ from types import FrameType
 
 
 class Interrupted(KeyboardInterrupt):
-    """The run was asked to stop, and did; the message says how to go on."""
+    """The run was stopped by a signal; the message says how to resume it."""
 
 
-class Wish:
-    """Whether somebody asked for the end."""
+class StopRequest:
+    """Set when a signal asked the run to stop."""
 
     def __init__(self) -> None:
-        self.stop = False
+        self.is_set = False
 
 
 @contextmanager
-def listening() -> Iterator[Wish]:
-    """Catch the first Ctrl-C or SIGTERM as a wish; a second one acts at once, as usual."""
-    wish = Wish()
+def defer_signals() -> Iterator[StopRequest]:
+    """Turn the first Ctrl-C or SIGTERM into a request; the second one acts immediately."""
+    request = StopRequest()
     if threading.current_thread() is not threading.main_thread():
-        yield wish  # only the main thread may have handlers
+        yield request  # only the main thread may install handlers
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
-    def catch(number: int, frame: FrameType | None) -> None:
-        wish.stop = True
+    def handle(number: int, frame: FrameType | None) -> None:
+        request.is_set = True
         signal.signal(number, before[signal.Signals(number)])
 
     for number in before:
-        signal.signal(number, catch)
+        signal.signal(number, handle)
     try:
-        yield wish
+        yield request
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

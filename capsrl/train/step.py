@@ -1,126 +1,121 @@
-"""A network and what makes it learn: one batch in, better weights out."""
+"""One training step: forward and backward pass, gradient clipping, optimizer, moving average."""
 
 import contextlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 
 import torch
 from torch import Tensor
+from torch.optim import Optimizer
 
-from capsrl.config import LossConfig, TrainConfig
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError
 from capsrl.model.batches import Batch
-from capsrl.model.loss import GOLD_FIELDS, compute_loss, count_known
+from capsrl.model.loss import GOLD_FIELDS, Losses, count_known
 from capsrl.model.network import Network
+from capsrl.model.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
-from capsrl.train.optim import (
-    Average,
-    Gradient,
-    make_groups,
-    make_optimizer,
-    set_rates,
-    trained_parameters,
-)
+from capsrl.train.optim import Gradient, MovingAverage, set_rates, trained_parameters
 from capsrl.train.processes import Processes
 
-PARTS = ("total", "roles", "uniqueness", "senses", "predicates", "tags")
+TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags")  # of the loss
 
 
-class Learner:
-    """The network with its optimizer, gradient, running average and the losses so far.
+class TrainingStep:
+    """A network with its optimizer, gradient, moving average and the sums of its losses.
 
     A step never waits for a GPU; `losses` does.
+
+    network     on the device of the process
+    optimizer   of its trained parameters, with `base_rate` in every group
+    loss        `compute_loss` with its weights; called with output, batch and n_known=
+    ema_decay   0 for no moving average
     """
 
     def __init__(
-        self, network: Network, *, train: TrainConfig, loss: LossConfig, processes: Processes
+        self,
+        network: Network,
+        optimizer: Optimizer,
+        loss: Callable[..., Losses],
+        processes: Processes,
+        *,
+        clip_norm: float,
+        ema_decay: float,
+        bf16: bool,
     ) -> None:
-        self.network = network.to(processes.device)
+        self.network = network
+        self._optimizer = optimizer
         self._loss = loss
-        self._clip = train.clip
         self._processes = processes
-        self._bf16 = train.bf16 and processes.device.type == "cuda"
+        self._clip_norm = clip_norm
+        self._bf16 = bf16 and processes.device.type == "cuda"
         self._parameters = trained_parameters(network)
-        groups = make_groups(
-            self._parameters,
-            network.parameter_layers(),
-            learning_rate=train.learning_rate,
-            transformer_rate=train.transformer_rate,
-            layer_decay=train.layer_decay,
-            weight_decay=train.weight_decay,
-        )
         weights = [weight for _, weight in self._parameters]
-        self._optimizer = make_optimizer(groups, l2=loss.l2)
         self._gradient = Gradient(weights)
-        self._average = Average(weights, train.average) if train.average else None
-        # Summed losses and number of steps, since the last line of the log and in this epoch.
-        self._sums = torch.zeros(2, len(PARTS) + 1, device=processes.device)
+        self._average = MovingAverage(weights, ema_decay) if ema_decay else None
+        # Sums of the losses and number of steps: row 0 since the last log line, row 1 in this
+        # epoch.
+        self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
 
-    def step(self, batch: Batch | None, factor: float, number: int) -> None:
-        """Learn from one batch, at `factor` times the full rates; `number` counts steps from 1.
+    def run(self, batch: Batch | None, factor: float, number: int) -> None:
+        """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
 
         batch   this process's share of it; None if it has none
         """
         self._gradient.clear()
         self._sums[:, -1] += 1
         self._backward(None if batch is None else batch.to(self._processes.device))
-        self._processes.add_up(self._gradient.flat)
-        self._gradient.clip(self._clip)
+        self._processes.sum(self._gradient.flat)
+        self._gradient.clip(self._clip_norm)
         set_rates(self._optimizer, factor)
         self._optimizer.step()
         if self._average is not None:
             self._average.update(number)
 
     def _backward(self, batch: Batch | None) -> None:
-        n_known = None
-        if self._processes.count > 1:
-            # Means over the whole batch, whatever this process's share: the sum of the gradients
-            # is then that of one process.
-            device = self._processes.device
-            n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=device)
-            if batch is not None and batch.gold is not None:
-                n_known += count_known(batch.gold)
-            self._processes.add_up(n_known)
+        # All processes must take part in the sum, even one without sentences.
+        n_known = self._count_known(batch) if self._processes.world_size > 1 else None
         if batch is None:
             return
         device_type = self._processes.device.type
         with torch.autocast(device_type, dtype=torch.bfloat16, enabled=self._bf16):
-            output = self.network(batch)
-            losses = compute_loss(
-                output,
-                batch,
-                sense_weight=self._loss.sense,
-                predicate_weight=self._loss.predicates,
-                tag_weight=self._loss.tags,
-                uniqueness_weight=self._loss.uniqueness,
-                intermediate_weight=self._loss.earlier,
-                gumbel=self._loss.gumbel,
-                n_known=n_known,
-            )
+            losses = self._loss(self.network(batch), batch, n_known=n_known)
         losses.total.backward()  # type: ignore[no-untyped-call]
-        self._sums[:, :-1] += torch.stack([getattr(losses, name).detach() for name in PARTS])
+        self._sums[:, :-1] += torch.stack([getattr(losses, name).detach() for name in TERMS])
+
+    def _count_known(self, batch: Batch | None) -> Tensor:
+        """Count the gold answers of the batch over all processes.
+
+        The losses are averaged over these counts, so that the gradients of the processes add up
+        to the gradient of one process on the whole batch.
+        """
+        n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=self._processes.device)
+        if batch is not None and batch.gold is not None:
+            n_known += count_known(batch.gold)
+        self._processes.sum(n_known)
+        return n_known
 
     def losses(self, *, epoch: bool) -> dict[str, float]:
-        """Mean losses per step since this was last asked, or since the epoch began.
+        """Compute the mean losses per step since the last call, or since the epoch began.
 
-        Raises ConfigError if they are no numbers any more. Waits for the GPU.
+        Raises ConfigError if they are not finite. Waits for the GPU.
         """
         sums = self._sums[int(epoch)].clone()
         self._sums[: 1 + int(epoch)] = 0.0
-        self._processes.add_up(sums)
-        *parts, steps = sums.tolist()
-        n_steps = max(1.0, steps / self._processes.count)
-        if not math.isfinite(parts[0]):
+        self._processes.sum(sums)
+        *terms, steps = sums.tolist()
+        n_steps = max(1.0, steps / self._processes.world_size)
+        if not math.isfinite(terms[0]):
             raise ConfigError(
-                f"training: expected a finite loss, got {parts[0]}; "
-                "lower train.learning_rate, or give it a longer train.warmup"
+                f"training: expected a finite loss, got {terms[0]}; "
+                "lower train.learning_rate or raise train.warmup"
             )
-        names = ("loss", *(f"loss_{name}" for name in PARTS[1:]))
-        return {name: part / n_steps for name, part in zip(names, parts, strict=True)}
+        names = ("loss", *(f"loss_{name}" for name in TERMS[1:]))
+        return {name: term / n_steps for name, term in zip(names, terms, strict=True)}
 
     @contextlib.contextmanager
-    def kept_weights(self) -> Iterator[None]:
-        """Within the block the network has the weights to score and keep: the average, if any."""
+    def averaged_weights(self) -> Iterator[None]:
+        """Within the block the network is in eval mode and has the averaged weights, if any."""
         self.network.eval()
         if self._average is not None:
             self._average.swap()
@@ -132,7 +127,7 @@ class Learner:
             self.network.train()
 
     def tensors(self) -> dict[str, Tensor]:
-        """All that a checkpoint needs; what is frozen is read again from where it came."""
+        """Collect the tensors of a checkpoint; frozen weights are not among them."""
         tensors = {f"weight.{name}": weight.detach() for name, weight in self._parameters}
         tensors |= optimizer_tensors(self._optimizer)
         if self._average is not None:
@@ -140,20 +135,11 @@ class Learner:
                 tensors[f"average.{name}"] = value
         return {**tensors, "sums": self._sums}
 
-    def restore(self, tensors: Mapping[str, Tensor], *, source: str) -> None:
-        """Put back what `tensors` took; raises ModelError naming `source` if it does not fit."""
-        expected = {f"weight.{name}": tuple(weight.shape) for name, weight in self._parameters}
-        got = {name: tuple(tensors[name].shape) for name in tensors if name.startswith("weight.")}
-        wrong = sorted(
-            name.removeprefix("weight.")
-            for name in expected.keys() | got.keys()
-            if expected.get(name) != got.get(name)
-        )
-        if wrong:
-            raise ModelError(
-                f"{source}: expected the weights of this recipe, got others for "
-                f"{', '.join(wrong[:5])}; was it written by another version of capsrl?"
-            )
+    def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
+        """Restore the tensors of a checkpoint; raises ModelError naming `source` on a mismatch."""
+        prefix = "weight."
+        weights = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
+        check_weights(weights, dict(self._parameters), source=source)
         with torch.no_grad():
             for number, (name, weight) in enumerate(self._parameters):
                 weight.copy_(tensors[f"weight.{name}"])

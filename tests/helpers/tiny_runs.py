@@ -1,4 +1,4 @@
-"""Runs of the tiny recipe, small enough for many tests, in processes of their own."""
+"""Small runs of the tiny recipe in separate processes."""
 
 import os
 import subprocess
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TINY = ROOT / "recipes" / "tiny.toml"
-# Dropout, so that a lost random state shows; checkpoints at steps that end no epoch.
+# With dropout, so that a lost random state shows, and checkpoints within epochs.
 SETTINGS = (
     "train.epochs=8",
     "train.checkpoint_every=3",
@@ -19,13 +19,13 @@ SETTINGS = (
 
 
 def command(folder: Path, *settings: str) -> list[str]:
-    """The arguments with which Python makes a small run."""
+    """Make the arguments of Python that train a small model."""
     sets = [part for setting in settings for part in ("--set", setting)]
     return ["-m", "capsrl", "train", str(TINY), "--out", str(folder), "--device", "cpu", *sets]
 
 
 def start(arguments: list[str]) -> subprocess.Popen[str]:
-    """Start Python with these arguments, in a process of its own."""
+    """Start Python with these arguments in a separate process."""
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,

@@ -131,7 +131,7 @@ def test_lookup_of_an_unseen_lemma_is_zeros():
     assert_close(network.lookup(batch.predicates.lemmas), torch.zeros(1, 100))
 
 
-@pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "parts": 3}], ids=str)
+@pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "routing_chunks": 3}], ids=str)
 def test_every_parameter_has_a_gradient(choices):
     network = network_of(**choices).train()
     batch = collate(network, SENTENCES)
@@ -165,7 +165,7 @@ def test_training_equals_prediction(choices):
 def test_chunks_change_nothing():
     gradients = []
     for parts in (1, 3):
-        network = network_of(form="factored", parts=parts)
+        network = network_of(form="factored", routing_chunks=parts)
         batch = collate(network, SENTENCES)
         loss = compute_test_loss(network(batch), batch).total
         loss.backward()

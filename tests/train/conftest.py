@@ -1,4 +1,4 @@
-"""What the tests of training share."""
+"""Fixtures of the training tests."""
 
 from collections.abc import Iterator
 
@@ -8,7 +8,7 @@ import torch
 
 @pytest.fixture(autouse=True)
 def one_thread() -> Iterator[None]:
-    """Matrices this small only wait for a second thread."""
+    """Use one thread: a second one slows down matrices this small."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield

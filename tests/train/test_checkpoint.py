@@ -1,4 +1,4 @@
-"""What is put away comes back to the bit; what is not ours is refused by name."""
+"""Checkpoints are restored exactly; those of other runs and damaged ones are refused."""
 
 import dataclasses
 import random
@@ -20,13 +20,13 @@ from capsrl.config import (
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.train.checkpoint import (
     State,
-    check_same,
-    identify,
+    check_resumable,
     load_checkpoint,
     optimizer_tensors,
     random_state,
     restore_optimizer,
     restore_random_state,
+    run_fingerprint,
     save_checkpoint,
 )
 
@@ -40,21 +40,21 @@ def make_recipe(folder, **data) -> Recipe:
     return Recipe(data=DataConfig(**{**files, **data}))
 
 
-def test_everything_comes_back(tmp_path):
+def test_round_trip(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     flat = torch.arange(6.0)
     tensors = {"a": flat[:3], "b": flat[2:], "t": torch.ones(2, 3).T, "i": torch.tensor(5)}
     save_checkpoint(path, tensors, STATE, {"train.epochs": 3})
     found = load_checkpoint(path)
     assert found.state == STATE
-    assert found.identity == {"train.epochs": 3}
+    assert found.fingerprint == {"train.epochs": 3}
     assert found.tensors.keys() == tensors.keys()
     for name, tensor in tensors.items():
         assert torch.equal(found.tensors[name], tensor)
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
-def test_a_failed_write_keeps_the_old_checkpoint(tmp_path):
+def test_failed_write_keeps_the_old_checkpoint(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, {"a": torch.ones(1)}, STATE, {})
     with pytest.raises(TypeError):
@@ -63,7 +63,7 @@ def test_a_failed_write_keeps_the_old_checkpoint(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["cut", "text", "foreign"])
-def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
+def test_damaged_checkpoint(tmp_path, damage):
     path = tmp_path / "checkpoint.safetensors"
     save_checkpoint(path, {"a": torch.ones(100)}, STATE, {})
     if damage == "cut":
@@ -79,95 +79,99 @@ def test_a_damaged_checkpoint_is_refused(tmp_path, damage):
         load_checkpoint(path)
 
 
-def test_a_checkpoint_of_another_format_is_refused(tmp_path, monkeypatch):
+def test_other_format(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     monkeypatch.setattr("capsrl.train.checkpoint.FORMAT", 7)
     save_checkpoint(path, {}, STATE, {})
     monkeypatch.undo()
-    with pytest.raises(ModelError, match="expected checkpoint format 1, got 7"):
+    with pytest.raises(ModelError, match="expected checkpoint format 2, got 7"):
         load_checkpoint(path)
 
 
-def test_another_recipe_is_refused_naming_the_keys(tmp_path):
+def test_other_recipe(tmp_path):
     recipe = make_recipe(tmp_path)
     other = dataclasses.replace(
         recipe,
         train=TrainConfig(epochs=5, seed=4),
         model=ModelConfig(embeddings=EmbeddingsConfig(learned=3)),
     )
-    check_same(tmp_path, identify(recipe), identify(recipe))
+    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(recipe))
     with pytest.raises(ConfigError) as caught:
-        check_same(tmp_path, identify(recipe), identify(other))
+        check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other))
     assert str(caught.value) == (
-        f"{tmp_path}: expected a checkpoint of the same recipe, got another "
+        f"{tmp_path}: expected a checkpoint of this recipe, got one with another "
         "model.embeddings.learned (0 there, 3 here), train.epochs (100 there, 5 here), "
         "train.seed (1 there, 4 here); give another folder with --out, or delete this one"
     )
 
 
-def test_a_run_may_go_on_with_settings_that_teach_nothing_else(tmp_path):
+def test_cosmetic_settings_may_differ(tmp_path):
     recipe = make_recipe(tmp_path)
     other = dataclasses.replace(
         recipe,
-        train=TrainConfig(checkpoint_every=7, keep_states=True),
-        data=dataclasses.replace(recipe.data, name="x", licence="y"),
+        train=TrainConfig(checkpoint_every=7, cache_states=True),
+        data=dataclasses.replace(recipe.data, name="x", license="y"),
     )
-    assert identify(other) != identify(recipe)
-    check_same(tmp_path, identify(recipe), identify(other))
+    assert run_fingerprint(other) != run_fingerprint(recipe)
+    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other))
 
 
-def test_a_run_without_routing_may_go_on_with_any_number_of_iterations(tmp_path):
+def test_iterations_may_differ_without_routing(tmp_path):
     recipe = make_recipe(tmp_path)
 
-    def identity(variant, iterations):
+    def fingerprint(variant, iterations):
         capsules = CapsulesConfig(variant=variant, iterations=iterations)
-        return identify(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
+        return run_fingerprint(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
 
     for variant in ("baseline", "word"):
-        check_same(tmp_path, identity(variant, 2), identity(variant, 3))
+        check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3))
     for variant in ("capsule", "capsule+global"):
-        with pytest.raises(ConfigError, match=r"got another model.capsules.iterations \(2 there"):
-            check_same(tmp_path, identity(variant, 2), identity(variant, 3))
+        with pytest.raises(
+            ConfigError, match=r"got one with another model.capsules.iterations \(2 there"
+        ):
+            check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3))
 
 
-def test_a_run_begun_before_a_key_was_thought_of_had_its_default(tmp_path):
+def test_missing_keys_have_their_defaults(tmp_path):
     recipe = make_recipe(tmp_path)
-    now = identify(recipe)
-    then = {key: value for key, value in now.items() if key != "loss.earlier"}
-    check_same(tmp_path, then, now)
-    changed = identify(dataclasses.replace(recipe, loss=LossConfig(earlier=0.5)))
-    with pytest.raises(ConfigError, match=r"got another loss.earlier \(0.0 there, 0.5 here\);"):
-        check_same(tmp_path, then, changed)
+    now = run_fingerprint(recipe)
+    then = {key: value for key, value in now.items() if key != "loss.intermediate_weight"}
+    check_resumable(tmp_path, then, now)
+    changed = run_fingerprint(dataclasses.replace(recipe, loss=LossConfig(intermediate_weight=0.5)))
+    with pytest.raises(
+        ConfigError, match=r"another loss.intermediate_weight \(0.0 there, 0.5 here\);"
+    ):
+        check_resumable(tmp_path, then, changed)
 
 
-def test_only_what_differs_is_named(tmp_path):
+def test_only_differences_are_named(tmp_path):
     recipe = make_recipe(tmp_path)
     first, second = (
-        identify(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
+        run_fingerprint(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
         for capsules in (CapsulesConfig(variant="baseline"), CapsulesConfig(variant="capsule"))
     )
-    variants = r'got another model.capsules.variant \("baseline" there, "capsule" here\);'
+    variants = r'another model.capsules.variant \("baseline" there, "capsule" here\);'
     with pytest.raises(ConfigError, match=variants):
-        check_same(tmp_path, first, second)
+        check_resumable(tmp_path, first, second)
 
 
-def test_a_run_may_move_but_its_data_must_stay_the_same(tmp_path):
+def test_files_are_compared_by_content(tmp_path):
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     first, second = make_recipe(tmp_path / "a"), make_recipe(tmp_path / "b", test={"x": "y"})
-    assert identify(first) == identify(second)
+    assert run_fingerprint(first) == run_fingerprint(second)
     (tmp_path / "b" / "train.conll09").write_text("other\n")
-    with pytest.raises(ConfigError, match=r"got another data.train \(\"train.conll09 \(sha256 "):
-        check_same(tmp_path, identify(first), identify(second))
+    with pytest.raises(ConfigError, match=r"another data.train \(\"train.conll09 \(sha256 "):
+        check_resumable(tmp_path, run_fingerprint(first), run_fingerprint(second))
 
 
-def test_missing_data_is_named(tmp_path):
+def test_missing_file(tmp_path):
     recipe = make_recipe(tmp_path, train="nowhere.conll09")
     with pytest.raises(DataError, match="nowhere.conll09: cannot be read: No such file"):
-        identify(recipe)
+        run_fingerprint(recipe)
 
 
-def test_an_optimizer_goes_on_as_if_never_stopped():
+def test_restored_optimizer_continues_exactly():
     def steps(net, optimizer, n):
         for _ in range(n):
             optimizer.zero_grad()
@@ -193,7 +197,7 @@ def test_an_optimizer_goes_on_as_if_never_stopped():
     assert torch.equal(resumed.bias, straight.bias)
 
 
-def test_generators_go_on_where_they_were():
+def test_restored_generators_continue_exactly():
     def draw():
         return (
             random.random(),

@@ -1,4 +1,4 @@
-"""Groups, schedule, flat gradient and running average against torch's own and by hand."""
+"""Groups, schedule, gradient and moving average, compared with torch and by hand."""
 
 import copy
 
@@ -7,8 +7,8 @@ import torch
 from torch import nn
 
 from capsrl.train.optim import (
-    Average,
     Gradient,
+    MovingAverage,
     make_groups,
     make_optimizer,
     rate_factor,
@@ -38,7 +38,7 @@ def test_frozen_parameters_are_left_out():
     assert [name for name, _ in trained_parameters(net)] == ["0.bias", "2.weight", "2.bias"]
 
 
-def test_lower_layers_of_a_transformer_learn_slower():
+def test_layer_decay():
     net = nn.ModuleDict({"low": nn.Linear(1, 1), "mid": nn.Linear(1, 1), "head": nn.Linear(1, 1)})
     layers = {"low.weight": 0, "low.bias": 0, "mid.weight": 1, "mid.bias": 1}
     found = {
@@ -74,17 +74,17 @@ def test_l2_is_the_gradient_of_equation_15():
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
 
 
-def test_without_l2_weights_decay_beside_the_gradient():
+def test_weight_decay_without_l2():
     optimizer = make_optimizer(groups_of(make_net()), l2=0.0)
     assert isinstance(optimizer, torch.optim.AdamW)
     assert {group["weight_decay"] for group in optimizer.param_groups} == {0.3, 0.0}
 
 
-def test_rates_rise_then_fall():
-    def factors(decay, warmup=0.2, n=10):
-        return [rate_factor(i / n, 1 / n, warmup=warmup, decay=decay) for i in range(n)]
+def test_rate_factor():
+    def factors(schedule, warmup=0.2, n=10):
+        return [rate_factor(i / n, 1 / n, warmup=warmup, schedule=schedule) for i in range(n)]
 
-    assert factors("none") == [0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert factors("constant") == [0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1]
     linear = factors("linear")
     assert linear[:3] == [0.5, 1.0, 1.0]
     assert linear[2:] == pytest.approx([1 - i / 8 for i in range(8)])
@@ -92,8 +92,10 @@ def test_rates_rise_then_fall():
     assert cosine[2] == pytest.approx(1)
     assert cosine[6] == pytest.approx(0.5)
     assert all(a > b > 0 for a, b in zip(cosine[2:], cosine[3:], strict=False))
-    assert factors("none", warmup=0.0) == [1] * 10
-    assert rate_factor(0.0, 0.5, warmup=0.1, decay="none") == 1.0  # one step passes the warm-up
+    assert factors("constant", warmup=0.0) == [1] * 10
+    assert (
+        rate_factor(0.0, 0.5, warmup=0.1, schedule="constant") == 1.0
+    )  # one step passes the warm-up
 
 
 def test_set_rates_keeps_the_ratio_of_groups():
@@ -105,7 +107,7 @@ def test_set_rates_keeps_the_ratio_of_groups():
     assert sorted(group["lr"] for group in optimizer.param_groups) == [0.0025, 0.025]
 
 
-def test_flat_gradient_is_the_gradient():
+def test_gradient():
     net, other = make_net(), make_net()
     gradient = Gradient(net.parameters())
     x = torch.randn(5, 3)
@@ -124,7 +126,7 @@ def test_flat_gradient_is_the_gradient():
     torch.testing.assert_close(gradient.flat, before)
 
 
-def test_untouched_parameters_have_a_gradient_of_zero():
+def test_unused_parameters_have_zero_gradient():
     net = make_net()
     gradient = Gradient(net.parameters())
     net[0](torch.ones(1, 3)).sum().backward()
@@ -133,9 +135,9 @@ def test_untouched_parameters_have_a_gradient_of_zero():
     assert gradient.flat.any()
 
 
-def test_average_by_hand():
+def test_moving_average():
     weight = nn.Parameter(torch.tensor([0.0]))
-    average = Average([weight], decay=0.5)
+    average = MovingAverage([weight], decay=0.5)
     values = []
     for step, value in enumerate([11.0, 22.0], start=1):
         weight.data.fill_(value)
@@ -149,9 +151,9 @@ def test_average_by_hand():
         assert float(average.values[0]) == pytest.approx((before + 22) / 2)
 
 
-def test_swapping_twice_changes_nothing():
+def test_swap_twice():
     net = make_net()
-    average = Average(net.parameters(), 0.9)
+    average = MovingAverage(net.parameters(), 0.9)
     for weight in net.parameters():
         weight.data.add_(1.0)
     before = copy.deepcopy(net.state_dict())

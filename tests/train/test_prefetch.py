@@ -1,4 +1,4 @@
-"""A thread ahead changes when items are made, and nothing else."""
+"""Prefetching changes when items are made, and nothing else."""
 
 import threading
 import time
@@ -13,14 +13,14 @@ def threads() -> int:
 
 
 @pytest.mark.parametrize("depth", [1, 3, 100])
-def test_same_items_in_the_same_order(depth):
+def test_order(depth):
     assert list(prefetch(range(50), depth=depth)) == list(range(50))
     assert list(prefetch([], depth=depth)) == []
     assert list(prefetch([None, None], depth=depth)) == [None, None]
     assert threads() == 0
 
 
-def test_items_are_made_ahead_but_not_all():
+def test_depth():
     made = []
     items = prefetch((made.append(i) or i for i in range(100)), depth=2)
     assert next(items) == 0
@@ -31,7 +31,7 @@ def test_items_are_made_ahead_but_not_all():
     items.close()
 
 
-def test_an_error_comes_in_its_turn():
+def test_exception_is_raised_in_order():
     def broken():
         yield 1
         raise ValueError("row 2")
@@ -43,7 +43,7 @@ def test_an_error_comes_in_its_turn():
     assert threads() == 0
 
 
-def test_leaving_early_stops_the_thread():
+def test_closing_stops_the_thread():
     items = prefetch(iter(int, 1), depth=1)  # endless
     next(items)
     assert threads() == 1

@@ -1,4 +1,4 @@
-"""Stopped, killed or split over processes: the run ends with the same weights."""
+"""A run that is stopped, killed or split over processes ends with the same weights."""
 
 import os
 import signal
@@ -19,14 +19,14 @@ CHECKPOINT = "checkpoint.safetensors"
 
 @pytest.fixture(scope="module")
 def straight(tmp_path_factory) -> Path:
-    """A run that nothing interrupted."""
+    """A run without interruption."""
     folder = tmp_path_factory.mktemp("straight") / "run"
     finish(start(command(folder, *SETTINGS)))
     return folder
 
 
 def wait_for(folder: Path, process: subprocess.Popen[str], wanted) -> State:
-    """Wait until the checkpoint is as wanted."""
+    """Wait until the state of the checkpoint passes a test."""
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline and process.poll() is None:
         if (folder / CHECKPOINT).exists():
@@ -34,7 +34,7 @@ def wait_for(folder: Path, process: subprocess.Popen[str], wanted) -> State:
             if wanted(state):
                 return state
         time.sleep(0.001)
-    raise AssertionError(f"never came so far: {process.communicate()}")
+    raise AssertionError(f"run ended too early: {process.communicate()}")
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -66,7 +66,7 @@ def assert_same_end(one: Path, other: Path) -> None:
     assert without_times(one) == without_times(other)
 
 
-def test_killed_in_mid_epoch_and_resumed_is_uninterrupted(straight, tmp_path):
+def test_killed_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
     killed_at = []
     for step in (4, 16):
@@ -82,7 +82,7 @@ def test_killed_in_mid_epoch_and_resumed_is_uninterrupted(straight, tmp_path):
     assert_same_end(straight, folder)
 
 
-def test_ctrl_c_saves_and_says_how_to_go_on(straight, tmp_path):
+def test_ctrl_c_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
     process = start(command(folder, *SETTINGS))
     seen = wait_for(folder, process, lambda s: s.step >= 8)
@@ -93,7 +93,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(straight, tmp_path):
     assert state.step >= seen.step and not state.finished
     [last] = [line for line in err.splitlines() if "stopped" in line]
     assert last.startswith(
-        f"{folder}: stopped after step {state.step}; run the same command again to go on from "
+        f"{folder}: stopped after step {state.step}; run the same command again to resume from "
         f"there: capsrl train "
     )
     assert "Traceback" not in err
@@ -101,7 +101,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(straight, tmp_path):
     assert_same_end(straight, folder)
 
 
-def test_a_finished_run_is_not_trained_again(straight, tmp_path):
+def test_finished_run_is_not_trained_again(straight, tmp_path):
     before = load_checkpoint(straight / CHECKPOINT).state
     log = without_times(straight)
     card = (straight / "model" / "README.md").read_text()
@@ -112,21 +112,20 @@ def test_a_finished_run_is_not_trained_again(straight, tmp_path):
     assert f"epoch {before.best_epoch}" in out
 
 
-def test_a_run_of_another_recipe_is_refused(straight):
-    process = start(command(straight, *SETTINGS, "train.clip=3.0", "model.capsules.size=4"))
+def test_other_recipe(straight):
+    process = start(command(straight, *SETTINGS, "train.clip_norm=3.0", "model.capsules.size=4"))
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
     assert err == (
-        f"error: {straight / CHECKPOINT}: expected a checkpoint of the same recipe, got another "
-        "model.capsules.size (8 there, 4 here), train.clip (5.0 there, 3.0 here); "
+        f"error: {straight / CHECKPOINT}: expected a checkpoint of this recipe, got one with "
+        "another model.capsules.size (8 there, 4 here), train.clip_norm (5.0 there, 3.0 here); "
         "give another folder with --out, or delete this one\n"
     )
 
 
 @pytest.mark.slow
-def test_two_processes_are_one(tmp_path):
-    pytest.importorskip("accelerate")
-    # What is drawn at random differs between processes: nothing is, here.
+def test_two_processes_equal_one(tmp_path):
+    # Processes draw random numbers independently, so nothing may be random here.
     settings = (
         "model.embeddings.learned=",
         "train.epochs=3",
@@ -136,10 +135,7 @@ def test_two_processes_are_one(tmp_path):
         "train.learning_rate=1e-3",
     )
     finish(start(command(tmp_path / "one", *settings)))
-    launch = (
-        "-m accelerate.commands.launch --multi_gpu --num_processes 2 --num_machines 1 "
-        "--main_process_port 0 --mixed_precision no --dynamo_backend no"
-    ).split()
+    launch = "-m torch.distributed.run --standalone --nproc-per-node 2".split()
     finish(start([*launch, *command(tmp_path / "two", *settings)]))
     one, two = (load_checkpoint(tmp_path / name / CHECKPOINT) for name in ("one", "two"))
     assert one.state.step == two.state.step

@@ -1,4 +1,4 @@
-"""AnCora's labels and senses go the whole road, on the few sentences of them that are free."""
+"""AnCora's roles and senses are learned from the few free sentences."""
 
 from pathlib import Path
 
@@ -14,14 +14,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 @pytest.mark.parametrize("language", ["ca", "es"])
-def test_ancora_is_learned(shared, tmp_path, language):
+def test_ancora(shared, tmp_path, language):
     corpus = shared / "data" / f"{language}_ancora_mini"
     files = {name: str(corpus / f"{name}.conll09.xz") for name in ("train", "test")}
     recipe = read_recipe(
         ROOT / "recipes" / "tiny.toml",
         [
             f"data.train={files['train']}",
-            f"data.dev={files['train']}",  # the dev file, 8 sentences, can choose nothing
+            f"data.dev={files['train']}",  # the dev file has only 8 sentences
             f"data.test={{ test = '{files['test']}' }}",
             f"data.language={language}",
             "train.epochs=25",
@@ -35,7 +35,7 @@ def test_ancora_is_learned(shared, tmp_path, language):
     assert {"arg0-agt", "arg1-pat"} <= set(labeler.inventory.roles)
     train = list(read_sentences(files["train"]))
     learned = score(train, labeler.label_sentences(train)).counts
-    assert learned.sense_accuracy > 99  # lemma + .00, all of them
+    assert learned.sense_accuracy > 99  # all of them are lemma + .00
     assert learned.arguments.f1 > 20
-    # Senses of lemmas never seen follow the pattern of the others.
+    # Senses of unseen lemmas follow the pattern of the others.
     assert result.tests["test"].counts.sense_accuracy > 90

@@ -1,4 +1,4 @@
-"""Training with word vectors from files, and with frame files: what reaches the model folder."""
+"""Training with word vectors and frame files: what is saved in the model folder."""
 
 import random
 
@@ -34,7 +34,7 @@ def vectors(tmp_path):
     return tmp_path / "tiny.vec"
 
 
-def test_the_model_folder_has_the_vectors_of_all_files(vectors, tmp_path):
+def test_vectors_of_all_files_are_saved(vectors, tmp_path):
     recipe = read_recipe(
         TINY,
         [
@@ -57,7 +57,7 @@ def test_the_model_folder_has_the_vectors_of_all_files(vectors, tmp_path):
     assert again.labeled_f1 == result.tests["unseen"].labeled_f1 > 0
 
 
-def test_learned_words_are_dropped_by_their_counts_in_training(tmp_path):
+def test_word_counts_are_saved(tmp_path):
     recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1"])
     run(recipe, tmp_path / "run", device="cpu")
     words = Labeler.load(tmp_path / "run" / "model").network.vectors.sources["learned"]
@@ -66,7 +66,7 @@ def test_learned_words_are_dropped_by_their_counts_in_training(tmp_path):
     assert words.counts[words.vocab.id("the")] == seen > 1
 
 
-def test_frame_files_reach_the_model(tmp_path):
+def test_frames_are_saved(tmp_path):
     (tmp_path / "frames").mkdir()
     recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1", f"data.frames={tmp_path / 'frames'}"])
     with pytest.raises(DataError, match="frames: expected a folder with PropBank frame files"):
@@ -79,8 +79,8 @@ def test_frame_files_reach_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("source", SOURCES)
-def test_states_that_are_kept_teach_the_same(tmp_path, source):
-    """Half precision apart; what is asked once, at the start, need not be asked again."""
+def test_cached_states(tmp_path, source):
+    """Training with cached states is the same, except for half precision."""
     SOURCES[source](tmp_path / "encoder")
     settings = [
         *SETTINGS,
@@ -90,17 +90,17 @@ def test_states_that_are_kept_teach_the_same(tmp_path, source):
         "train.epochs=4",
     ]
     runs = {}
-    for kept in ("false", "true"):
-        recipe = read_recipe(TINY, [*settings, f"train.keep_states={kept}"])
-        result = run(recipe, tmp_path / kept, device="cpu")
-        epochs = [r for r in read_log(tmp_path / kept / "log.jsonl") if r["kind"] == "epoch"]
-        runs[kept] = result, [record["loss"] for record in epochs]
-    (asked, losses), (kept, kept_losses) = runs["false"], runs["true"]
+    for cached in ("false", "true"):
+        recipe = read_recipe(TINY, [*settings, f"train.cache_states={cached}"])
+        result = run(recipe, tmp_path / cached, device="cpu")
+        epochs = [r for r in read_log(tmp_path / cached / "log.jsonl") if r["kind"] == "epoch"]
+        runs[cached] = result, [record["loss"] for record in epochs]
+    (fresh, losses), (cached, cached_losses) = runs["false"], runs["true"]
     assert losses[-1] < 0.95 * losses[0]
-    assert kept_losses == pytest.approx(losses, rel=2e-3)
-    assert kept_losses != losses
-    # The model that learned from kept states asks the encoder itself.
+    assert cached_losses == pytest.approx(losses, rel=2e-3)
+    assert cached_losses != losses
+    # The saved model runs the encoder itself.
     unseen = list(read_sentences(UNSEEN))
-    again = score(unseen, Labeler.load(kept.model).label_sentences(unseen))
-    assert again.labeled_f1 == kept.tests["unseen"].labeled_f1
-    assert again.labeled_f1 == pytest.approx(asked.tests["unseen"].labeled_f1, abs=5)
+    again = score(unseen, Labeler.load(cached.model).label_sentences(unseen))
+    assert again.labeled_f1 == cached.tests["unseen"].labeled_f1
+    assert again.labeled_f1 == pytest.approx(fresh.tests["unseen"].labeled_f1, abs=5)

@@ -1,0 +1,70 @@
+"""Read the train, dev and test files of a recipe and check that they can be used."""
+
+import os
+from collections import Counter
+from dataclasses import dataclass
+
+from capsrl.config import DataConfig, Recipe
+from capsrl.data.formats import read_sentences
+from capsrl.errors import DataError
+from capsrl.recipe import recipe_paths
+from capsrl.sentence import Sentence
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The sentences of a training run; `tests` by the names the recipe gives them."""
+
+    train: list[Sentence]
+    dev: list[Sentence]
+    tests: dict[str, list[Sentence]]
+
+    def count_words(self) -> Counter[str]:
+        """Count the words of the training sentences; words of the other files have count 0."""
+        counts = Counter(word for sentence in self.train for word in sentence.words)
+        for sentences in (self.dev, *self.tests.values()):
+            counts.update({word: 0 for sentence in sentences for word in sentence.words})
+        return counts
+
+
+def check_files(recipe: Recipe) -> None:
+    """Raise DataError naming every file and folder of a recipe that does not exist."""
+    missing = [
+        f"{path}: expected the file or folder of {key}, got none"
+        for key, path in recipe_paths(recipe).items()
+        if not os.path.exists(path)
+    ]
+    if missing:
+        raise DataError(
+            "\n".join(missing) + "\n`capsrl convert` makes corpora (docs/corpora.md), "
+            "docs/training.md says where to get encoders; --set KEY=PATH names other files"
+        )
+
+
+def read_corpus(data: DataConfig) -> Corpus:
+    """Read all files, so that a bad one is reported before the first step.
+
+    Raises DataError for a file without sentences, and for a dev or test file without senses.
+    """
+    return Corpus(
+        train=_read(data.train),
+        dev=_read_gold(data.dev),
+        tests={name: _read_gold(path) for name, path in data.test.items()},
+    )
+
+
+def _read(path: str) -> list[Sentence]:
+    sentences = [sentence for sentence in read_sentences(path) if sentence.words]
+    if not sentences:
+        raise DataError(f"{path}: expected sentences, got none")
+    return sentences
+
+
+def _read_gold(path: str) -> list[Sentence]:
+    sentences = _read(path)
+    if not any(one.sense is not None for sentence in sentences for one in sentence.propositions):
+        raise DataError(
+            f"{path}: expected predicates with senses, got none; "
+            "a file without gold annotation cannot be scored"
+        )
+    return sentences

@@ -1,0 +1,74 @@
+"""Build what a recipe trains: the network, from the corpus, and its training step."""
+
+import functools
+import random
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from capsrl.config import Recipe
+from capsrl.data.frames import read_frames
+from capsrl.model.build import make_network
+from capsrl.model.inventory import Inventory, build_inventory
+from capsrl.model.loss import compute_loss
+from capsrl.model.network import Network
+from capsrl.text.lemmatizer import learn_lemmas
+from capsrl.train.corpus import Corpus
+from capsrl.train.optim import make_groups, make_optimizer, trained_parameters
+from capsrl.train.processes import Processes
+from capsrl.train.step import TrainingStep
+
+
+def build_network(recipe: Recipe, corpus: Corpus, processes: Processes) -> Network:
+    """Build the network on the device of the process; sets the seed of all random generators."""
+    _seed(recipe.train.seed)
+    inventory = _build_inventory(recipe, corpus)
+    network = make_network(recipe.model, inventory, words=corpus.count_words())
+    if not processes.is_main:  # the same weights, but each process its own dropout
+        _seed(recipe.train.seed + 1_000_003 * processes.rank)
+    return network.to(processes.device)
+
+
+def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
+    frames = read_frames(recipe.data.frames) if recipe.data.frames else None
+    inventory = build_inventory(corpus.train, frames=frames, source=recipe.data.train)
+    if recipe.data.language == "en":  # the lemmatizer's rules are those of English
+        inventory = replace(inventory, lemmatizer=learn_lemmas(corpus.train))
+    return inventory
+
+
+def build_step(recipe: Recipe, network: Network, processes: Processes) -> TrainingStep:
+    """Build the training step of a network that is on the device of the process."""
+    train, loss = recipe.train, recipe.loss
+    groups = make_groups(
+        trained_parameters(network),
+        network.parameter_layers(),
+        learning_rate=train.learning_rate,
+        transformer_rate=train.transformer_rate,
+        layer_decay=train.layer_decay,
+        weight_decay=train.weight_decay,
+    )
+    return TrainingStep(
+        network,
+        make_optimizer(groups, l2=loss.l2),
+        functools.partial(
+            compute_loss,
+            sense_weight=loss.sense,
+            predicate_weight=loss.predicates,
+            tag_weight=loss.tags,
+            uniqueness_weight=loss.uniqueness,
+            intermediate_weight=loss.intermediate_weight,
+            gumbel=loss.gumbel,
+        ),
+        processes,
+        clip_norm=train.clip_norm,
+        ema_decay=train.ema_decay,
+        bf16=train.bf16,
+    )
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - libraries may draw from it
+    torch.manual_seed(seed)

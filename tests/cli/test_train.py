@@ -1,0 +1,43 @@
+"""`capsrl train`: its options; tests/test_tiny_run.py trains with it."""
+
+from typer.testing import CliRunner
+
+from capsrl.cli import app
+from capsrl.cli.train import key_table
+from capsrl.recipe import SETTINGS
+from tests.helpers.tiny_runs import TINY
+
+
+def test_keys():
+    result = CliRunner().invoke(app, ["train", "--keys"])
+    assert result.exit_code == 0
+    _, _, *rows = result.stdout.splitlines()
+    assert [row.split("`")[1] for row in rows] == list(SETTINGS)
+
+
+def test_key_table():
+    keys = ("data.train", "data.test", "data.frames", "train.epochs", "train.schedule")
+    _, _, *rows = key_table(SETTINGS[key] for key in keys)
+    cells = [[cell.strip() for cell in row.split("|")[2:4]] for row in rows]
+    assert cells == [
+        ["a path", "required"],
+        ["a table of paths", "none"],
+        ["a path", "none"],
+        ["a whole number, at least 1", "`100`"],
+        ["'constant', 'linear' or 'cosine'", '`"constant"`'],
+    ]
+
+
+def test_no_recipe():
+    result = CliRunner().invoke(app, ["train"])
+    assert result.exit_code == 2
+    assert "expected a recipe, got none" in result.stderr
+
+
+def test_notes_are_printed(tmp_path):
+    settings = ("train.epochs=1", "model.encoder.width=16", "train.checkpoint_every=0")
+    sets = [part for setting in settings for part in ("--set", setting)]
+    arguments = ["train", str(TINY), "--out", str(tmp_path), "--device", "cpu", *sets]
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0
+    assert f"warning: {tmp_path}: the model predicts no argument on " in result.stderr

@@ -1,0 +1,84 @@
+"""The files of a recipe are read once and checked before the first step."""
+
+import pytest
+
+from capsrl.config import Recipe
+from capsrl.errors import DataError
+from capsrl.recipe import read_recipe
+from capsrl.train.corpus import check_files, read_corpus
+from capsrl.train.loop import run
+from tests.helpers.tiny_runs import SETTINGS, TINY
+
+
+def read_tiny(*settings: str) -> Recipe:
+    return read_recipe(TINY, [*SETTINGS, *settings])
+
+
+def test_read_corpus():
+    corpus = read_corpus(read_tiny().data)
+    assert len(corpus.train) == len(corpus.dev) == 28
+    assert {name: len(sentences) for name, sentences in corpus.tests.items()} == {"unseen": 8}
+
+
+def test_count_words():
+    recipe = read_tiny(f"data.dev={TINY.parent / 'tiny' / 'dev.conll09'}")
+    corpus = read_corpus(recipe.data)
+    counts = corpus.count_words()
+    assert counts["the"] == sum(sentence.words.count("the") for sentence in corpus.train) > 1
+    others = {word for sentence in corpus.dev for word in sentence.words}
+    assert others <= counts.keys()
+    train = {word for sentence in corpus.train for word in sentence.words}
+    assert all(counts[word] == 0 for word in others - train)
+
+
+def test_all_missing_files_in_one_error(tmp_path):
+    recipe = read_tiny(
+        "data.train=a/train.conll09",
+        "data.test.gone=b/gone.conll09",
+        "model.embeddings.transformer=encoders/gte-small",
+        "model.embeddings.fasttext=cc.bin",
+        f"data.frames={tmp_path}",
+    )
+    with pytest.raises(DataError) as caught:
+        check_files(recipe)
+    *lines, hint = str(caught.value).splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        "a/train.conll09",
+        "b/gone.conll09",
+        "encoders/gte-small",
+        "cc.bin",
+    ]
+    assert lines[0] == "a/train.conll09: expected the file or folder of data.train, got none"
+    assert "capsrl convert" in hint
+
+
+def test_missing_files_are_reported_before_the_first_step(tmp_path):
+    seen = []
+    with pytest.raises(DataError, match="nowhere.conll09: expected the file or folder of data.te"):
+        run(read_tiny("data.test.gone=nowhere.conll09"), tmp_path, device="cpu", report=seen.append)
+    assert seen == []
+
+
+def test_packages_are_not_files():
+    check_files(read_tiny("model.embeddings.transformer=some_package"))
+
+
+def test_no_sentences(tmp_path):
+    (tmp_path / "empty.conll09").write_text("\n")
+    with pytest.raises(DataError, match="empty.conll09: expected sentences, got none"):
+        read_corpus(read_tiny(f"data.train={tmp_path / 'empty.conll09'}").data)
+
+
+def test_training_file_without_senses(tmp_path):
+    blind = tmp_path / "blind.conll09"
+    blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
+    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+        run(read_tiny(f"data.train={blind}"), tmp_path / "run", device="cpu")
+
+
+@pytest.mark.parametrize("key", ["data.dev", "data.test.wsj"])
+def test_scored_file_without_senses(tmp_path, key):
+    blind = tmp_path / "blind.conll09"
+    blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
+    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+        read_corpus(read_tiny(f"{key}={blind}").data)

@@ -1,0 +1,46 @@
+"""The training curve shows the records of the log."""
+
+import sys
+
+import pytest
+
+from capsrl.errors import ConfigError
+from capsrl.train.plot import plot_curve
+
+STEP = {"kind": "step", "epoch": 1, "step": 50, "loss": 0.5}
+EPOCH = {"kind": "epoch", "epoch": 1, "step": 60, "loss": 0.4, "dev_f1": 50.0, "dev_em": 20.0}
+
+
+def test_plot_curve(tmp_path):
+    pytest.importorskip("matplotlib")
+    better = {**EPOCH, "epoch": 2, "loss": 0.3, "dev_f1": 60.0, "best": True}
+    figure = plot_curve([STEP, {**EPOCH, "best": True}, better])
+    lines = {
+        line.get_label(): [list(map(float, axis)) for axis in line.get_data()]
+        for axes in figure.axes
+        for line in axes.get_lines()
+    }
+    assert lines == {
+        "training loss": [[1, 2], [0.4, 0.3]],
+        "dev F1": [[1, 2], [50, 60]],
+        "dev EM": [[1, 2], [20, 20]],
+        "best: 60.00": [[2], [60]],
+    }
+    figure.savefig(tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_matplotlib(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(ConfigError, match=r"plots need matplotlib: pip install 'capsrl\[plots\]'"):
+        plot_curve([EPOCH])
+
+
+def test_legend_is_outside_the_axes():
+    pytest.importorskip("matplotlib")
+    figure = plot_curve([{**EPOCH, "best": True}])
+    figure.draw_without_rendering()
+    [legend] = figure.legends
+    assert len(legend.get_texts()) == 4
+    box = legend.get_window_extent()
+    assert not any(box.overlaps(axes.get_window_extent()) for axes in figure.axes)
