@@ -87,7 +87,7 @@ def test_schemathesis(server, tmp_path):
 
 
 def test_sigterm_drains(tiny_model, tmp_path):
-    """Half a request has arrived when the signal comes; it is answered, and no other is accepted."""
+    """Half a request has arrived at the signal; it is answered, and no other is accepted."""
     body = json.dumps({"text": "dogs bark"}).encode()
     head = (
         "POST /label HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
