@@ -69,6 +69,9 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
+Offset = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
+
+
 def _describe_options(schema: dict[str, Any]) -> None:
     """Add the fields of `Options` to the JSON schema of a request."""
     hints = get_type_hints(Options)
@@ -110,10 +113,8 @@ class _Body(BaseModel):
             options = Options(**fixed, **given)
         except ConfigError as error:
             raise BadRequest(str(error)) from None
-        if (options.iterations or 0) > MAX_ITERATIONS:
-            raise BadRequest(
-                f"iterations: expected at most {MAX_ITERATIONS}, got {options.iterations}"
-            )
+        if (n := options.iterations or 0) > MAX_ITERATIONS:
+            raise BadRequest(f"iterations: expected at most {MAX_ITERATIONS}, got {n}")
         return options
 
 
@@ -121,14 +122,7 @@ class TextRequest(_Body):
     """One text to label."""
 
     text: str = Field(description="Raw text with any number of sentences.")
-    at: (
-        list[
-            Annotated[
-                int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})
-            ]
-        ]
-        | None
-    ) = Field(
+    at: list[Offset] | None = Field(
         None,
         max_length=MAX_PREDICATES,
         description="Known predicates: for each, the offset of one of its characters, counted in "

@@ -11,7 +11,7 @@ from capsrl.data.jsonl import json_schema
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.serve.limits import Limits
-from tests.helpers.serving import Held, client_of, expected, post, same, until
+from tests.helpers.serving import JSON, Held, client_of, expected, post, same, until
 from tests.helpers.tiny_networks import make_labeler
 
 TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were angry."
@@ -122,8 +122,15 @@ def test_too_long_texts(tiny):
         assert (response.status_code, response.json()) == (413, {"detail": detail})
 
 
-@pytest.mark.parametrize("announced", [True, False])
-def test_long_bodies_are_read_to_a_limit_and_dropped(tiny, announced):
+@pytest.mark.parametrize(
+    ("headers", "expected_read"),
+    [
+        ({}, 6100),
+        ({"Content-Length": "100000"}, 5100),
+        ({"Content-Length": "100000", "Expect": "100-continue"}, 0),
+    ],
+)
+def test_long_bodies_are_read_to_a_limit_and_dropped(tiny, headers, expected_read):
     read = 0
 
     async def parts():
@@ -133,16 +140,13 @@ def test_long_bodies_are_read_to_a_limit_and_dropped(tiny, announced):
             yield b" " * 100
 
     async def run():
-        headers = {"Content-Type": "application/json"}
-        if announced:
-            headers["Content-Length"] = "100000"
         async with client_of(tiny, limits=Limits(body=1000, drain=5000)) as client:
-            return await client.post("/label", content=parts(), headers=headers)
+            return await client.post("/label", content=parts(), headers=JSON | headers)
 
     response = asyncio.run(run())
     detail = "body: expected at most 1,000 bytes, got more; send the texts in parts"
     assert (response.status_code, response.json()) == (413, {"detail": detail})
-    assert read == (5100 if announced else 6100)
+    assert read == expected_read
 
 
 def test_slow_body(tiny):
