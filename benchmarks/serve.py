@@ -1,13 +1,12 @@
-"""The service under load, on loopback: `python benchmarks/serve.py [--seconds 20]`.
+"""Measure the service under load, on loopback: `python benchmarks/serve.py [--seconds 20]`.
 
-Three servers of the shipped model, one after the other, and clients in this process:
-1. 16 clients, requests labelled one at a time (`--batch 1`): requests per second.
-2. 16 clients, in batches: the same, and how much faster. Once with a short sentence per request,
-   once with texts of up to three sentences, which are small batches by themselves.
-3. Texts come at four times that rate for some seconds, whether or not the last were answered.
-   No answer may be lost, or be anything but 200 or 503; every 200 is compared with what the
-   library says of the same text; the memory of the server must not grow.
-Exits with 1 if any of that is not so.
+Servers of the shipped model, one after the other, and clients in this process:
+1. 16 clients, requests labeled one at a time (`--batch 1`): requests per second.
+2. 16 clients, requests labeled in batches: requests per second, and the gain. Once with a short
+   sentence per request, once with texts of up to three sentences.
+3. Texts are sent at four times that rate, without waiting for responses. Every response must be
+   200 or 503, every 200 must equal the answer of the library, and memory must not grow.
+Exits with 1 if any of these checks fails.
 """
 
 import argparse
@@ -31,17 +30,17 @@ import capsrl
 ROOT = Path(__file__).resolve().parent.parent
 CLIENTS = 16
 FACTOR = 4
-MAX_CONNECTIONS = 300  # the server takes 512
+MAX_CONNECTIONS = 300  # the server accepts 512
 TOLERANCE = 1e-3
-_IDLE = 3.0  # seconds; after 5 the server closes a connection, perhaps just when it is used again
-_WARM = 20.0  # seconds of overload after which the memory has found its size
+_IDLE = 3.0  # seconds; the server closes idle connections after 5
+_WARM = 20.0  # seconds of overload before memory is measured
 
 Json = dict[str, object]
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 def make_texts() -> tuple[list[str], list[str]]:
-    """240 sentences of 4 to 15 words; and 480 texts of up to 40 words, in no order of length."""
+    """240 sentences of 4 to 15 words and 480 texts of up to 40 words, in random order."""
     who = ("Hiti", "The old court", "Nobody in Prague", "Her lawyer", "A company that sells tea")
     did = ("signed the contract", "refused to pay", "left early", "wants to buy a boat")
     when = ("yesterday", "in May 1999", "after the war ended", "without a word")
@@ -67,7 +66,7 @@ def same(ours: object, theirs: object) -> bool:
 
 @contextmanager
 def server(*options: str) -> Iterator[tuple[int, int]]:
-    """Run a server; gives its port and process id."""
+    """Run a server; yields its port and process id."""
     process = subprocess.Popen(
         [sys.executable, "-m", "capsrl", "serve", "--port", "0", "--device", "cpu", *options],
         stdout=subprocess.PIPE,
@@ -87,7 +86,7 @@ def server(*options: str) -> Iterator[tuple[int, int]]:
 
 
 class Client:
-    """Posts texts over connections that it keeps, and checks what comes back."""
+    """Posts texts over persistent connections and checks the responses."""
 
     def __init__(self, port: int, answers: dict[str, Json]) -> None:
         self._port = port
@@ -97,7 +96,7 @@ class Client:
         self.seconds: list[float] = []
 
     async def ask(self, text: str) -> None:
-        """Post one text and count what became of it."""
+        """Post one text and count the outcome."""
         start = time.perf_counter()
         try:
             async with self._connection() as (reader, writer):
@@ -140,13 +139,13 @@ class Client:
         self._idle.append((time.perf_counter(), connection))
 
     async def close(self) -> None:
-        """Give up the connections."""
+        """Close the connections."""
         for _, (_, writer) in self._idle:
             writer.close()
 
 
 async def closed_loop(client: Client, texts: list[str], seconds: float) -> float:
-    """Requests per second of some clients that each wait for their answer before they go on."""
+    """Requests per second of clients that wait for each response before the next request."""
     start = time.perf_counter()
 
     async def one(number: int) -> None:
@@ -163,7 +162,7 @@ async def closed_loop(client: Client, texts: list[str], seconds: float) -> float
 async def open_loop(
     client: Client, texts: list[str], seconds: float, rate: float, watch: Callable[[], None]
 ) -> int:
-    """Send requests at a rate whatever becomes of them; gives how many were sent."""
+    """Send requests at a fixed rate, without waiting for responses; returns their number."""
     start = looked = time.perf_counter()
     sent = 0
     tasks: set[asyncio.Task[None]] = set()
@@ -183,7 +182,7 @@ async def open_loop(
 
 
 def memory(process: int) -> float:
-    """Megabytes that a process holds."""
+    """Resident memory of a process in megabytes."""
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     found = re.search(r"VmRSS:\s+(\d+) kB", status)
     assert found is not None
@@ -193,7 +192,7 @@ def memory(process: int) -> float:
 def measure_throughput(
     name: str, texts: list[str], answers: dict[str, Json], seconds: float
 ) -> float:
-    """Rows 1 and 2; gives the rate in batches."""
+    """Measurements 1 and 2; returns the rate in batches."""
     rates = []
     print(f"{CLIENTS} clients, {name}")
     for how, options in (("one at a time", ["--batch", "1"]), ("in batches", [])):
@@ -211,10 +210,10 @@ def measure_throughput(
 def measure_overload(
     texts: list[str], answers: dict[str, Json], seconds: float, rate: float
 ) -> bool:
-    """Row 3; gives whether all was as it must be."""
+    """Measurement 3; returns whether all checks passed."""
     with server() as (port, process):
-        # Full batches are faster than those of 16 clients, so the capacity is measured again. And
-        # as much memory as they take is held after some seconds of this.
+        # Full batches are faster than those of 16 clients, so the capacity is measured again;
+        # after that the server has allocated the memory that full batches need.
         warm = Client(port, answers)
         asyncio.run(open_loop(warm, texts, _WARM, FACTOR * rate, lambda: None))
         rate = FACTOR * max(rate, warm.outcomes["200"] / _WARM)
@@ -229,7 +228,7 @@ def measure_overload(
     n = max(1, len(held) // 4)
     quarters = [median(held[i : i + n]) for i in range(0, 4 * n, n)]
     ordered = sorted(client.seconds)
-    print(f"{sent} requests in {seconds:g} s, {sent / seconds:.0f}/s of {rate:.0f}/s wanted")
+    print(f"{sent} requests in {seconds:g} s, {sent / seconds:.0f}/s of {rate:.0f}/s intended")
     print(f"    {dict(outcomes)}, {outcomes['200'] / seconds:.1f} answers/s")
     print(
         f"    answers after {ordered[len(ordered) // 2]:.2f} s (median), "
@@ -242,21 +241,21 @@ def measure_overload(
 
 
 def main() -> None:
-    """Measure, print, and exit with 1 if something was not as it must be."""
+    """Measure, print, and exit with 1 if a check fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=20, help="of overload")
+    parser.add_argument("--seconds", type=float, default=20, help="seconds of overload")
     parser.add_argument("--short", type=float, default=8, help="seconds of each other run")
     options = parser.parse_args()
     sentences, texts = make_texts()
-    labelled = capsrl.load().label_many([*sentences, *texts])
+    labeled = capsrl.load().label_many([*sentences, *texts])
     answers: dict[str, Json] = {
         text: {"sentences": [sentence.standalone().to_dict() for sentence in result]}
-        for text, result in zip([*sentences, *texts], labelled, strict=True)
+        for text, result in zip([*sentences, *texts], labeled, strict=True)
     }
     measure_throughput("a sentence each", sentences, answers, options.short)
     rate = measure_throughput("a text each", texts, answers, options.short)
     good = measure_overload(texts, answers, options.seconds, rate)
-    print("all as it must be" if good else "NOT as it must be")
+    print("all checks passed" if good else "a check FAILED")
     sys.exit(0 if good else 1)
 
 

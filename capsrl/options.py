@@ -4,8 +4,7 @@ A new option is one field of `Options` and one of `OptionKeywords` here, and the
 The command line, the server and the spaCy component are built from the fields.
 """
 
-import math
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict, Unpack, get_args
 
@@ -59,7 +58,8 @@ class Options:
         if self.predicates not in get_args(PredicateSource):
             _refuse("predicates", "auto, marked or found", self.predicates)
         if self.pos is not None:
-            if isinstance(self.pos, str) or not self.pos or not set(self.pos) <= {*PREDICATE_POS}:
+            is_list = isinstance(self.pos, Collection) and not isinstance(self.pos, str | Mapping)
+            if not is_list or not self.pos or any(name not in PREDICATE_POS for name in self.pos):
                 _refuse("pos", f"some of {', '.join(PREDICATE_POS)}", self.pos)
             ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
@@ -84,7 +84,7 @@ def _is_integer(value: object, *, at_least: int) -> bool:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _refuse(name: str, expected: str, value: object) -> None:

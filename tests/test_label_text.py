@@ -13,7 +13,7 @@ import capsrl
 from capsrl.data.jsonl import sentence_from_dict
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.sentence import Sentence
-from capsrl.show import movements
+from capsrl.show import role_histories
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text
 from tests.helpers.tiny_networks import assert_same_answers, make_labeler
 
@@ -228,7 +228,7 @@ def test_iterations_and_trace(labeler):
                 for argument in proposition.arguments:
                     role = trace.roles.index(argument.role)
                     assert trace.beliefs[-1, argument.word, role] == argument.probability
-                kept = [(each.word, each.role) for each in movements(proposition) if each.kept]
+                kept = [(each.word, each.role) for each in role_histories(proposition) if each.kept]
                 assert kept == [(each.word, each.role) for each in proposition.arguments]
     assert labeler.label(TEXT, iterations=n_trained) == labeler.label(TEXT)
     assert labeler.label(TEXT)[0].propositions[0].trace is None

@@ -15,7 +15,7 @@ from capsrl.options import PREDICATE_POS, Options, PredicatePos
 if TYPE_CHECKING:
     from capsrl.labeler import Labeler
     from capsrl.sentence import Sentence
-    from capsrl.show.text import Descriptions
+    from capsrl.show.formatting import Descriptions
 
 # Sentences labelled between two looks at the bar: enough to fill batches of similar lengths.
 _BLOCK = 512

@@ -7,7 +7,7 @@ from typing import TextIO
 from capsrl.data.files import suffix_of
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.show.text import Descriptions
+from capsrl.show.formatting import Descriptions
 
 FORMATS = ("table", "json", "jsonl", "conll09", "conllu", "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # have a place for traces

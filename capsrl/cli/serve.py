@@ -54,7 +54,7 @@ def serve_command(
 
         from capsrl.serve.app import make_app
         from capsrl.serve.limits import Limits
-        from capsrl.serve.logs import log_config
+        from capsrl.serve.observability import log_config
     except ModuleNotFoundError as error:
         raise ConfigError(f"serving needs {error.name}: pip install 'capsrl[serve]'") from None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):

@@ -1,11 +1,11 @@
-"""The service: text over HTTP to propositions as JSON, and the page that shows them.
+"""The web service: a JSON API over HTTP, and a page that shows propositions.
 
-app.py        routes; a request that cannot be met is refused here
-schemas.py    the body of a request -> Order, what to label and how
-batcher.py    orders that come together are met together, in one thread
-orders.py     some orders -> their answers, by the labeler
-limits.py     how much of anything is too much
-openapi.py    the description of the routes that /openapi.json gives
-metrics.py    counters for Prometheus; logs.py: one JSON line per request, without its text
-static/       the page
+app.py            the routes
+requests.py       reads the body of a request and checks it -> LabelRequest
+batcher.py        collects requests that arrive together into batches, worked on by one thread
+labeling.py       labels a batch of requests -> LabelResponse
+limits.py         the largest request, the longest queue, the timeouts
+observability.py  the log, the metrics, and the middleware that feeds both
+openapi.py        descriptions, examples and schemas of /openapi.json
+static/           the page
 """

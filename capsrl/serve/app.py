@@ -3,27 +3,30 @@
 import asyncio
 import hmac
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.staticfiles import StaticFiles
+from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
+import capsrl
 from capsrl.labeler import Labeler
+from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
-from capsrl.serve.limits import Limits, check_length, read_body, wait_for_departure
-from capsrl.serve.metrics import CONTENT_TYPE, Metrics
-from capsrl.serve.openapi import add_routes, describe_routes
-from capsrl.serve.request_log import Watch, note
-from capsrl.serve.requests import Answer, BadOrder, Order, label_orders
-from capsrl.serve.schemas import parse_order
+from capsrl.serve.labeling import LabelResponse, label_requests
+from capsrl.serve.limits import Limits
+from capsrl.serve.observability import Metrics, RequestLog, log_fields
+from capsrl.serve.requests import BadRequest, LabelRequest, read_request, wait_for_disconnect
 
 STATIC = Path(__file__).parent / "static"
-CLIENT_GONE = 499  # nobody reads it but the log
-# The page needs nothing from elsewhere, and nobody else should put it into a frame.
+CLIENT_GONE = 499  # only seen in the log
+# The page loads nothing from other sites, and no other site may show it in a frame.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -34,33 +37,73 @@ _PAGE_HEADERS = {
 def make_app(
     labeler: Labeler, *, limits: Limits | None = None, token: str | None = None
 ) -> FastAPI:
-    """The service as an ASGI application, to be run by one process.
+    """The service as an ASGI application for a single process.
 
-    token  that requests to /label and /metrics must bear; None lets everybody in
+    token  bearer token that /label and /metrics require; None for no authentication
     """
-    service = Service(labeler, limits or Limits(), token)
-    app = FastAPI(lifespan=service.lifespan, openapi_url=None, docs_url=None, redoc_url=None)
-    add_routes(app, service.label, service.health, service.ready, service.show_metrics)
-    document = describe_routes(app, service.limits, with_token=token is not None)
-    app.add_api_route("/openapi.json", lambda: JSONResponse(document), include_in_schema=False)
+    service = Service(labeler, limits or Limits())
+    app = FastAPI(
+        title="capsrl",
+        version=capsrl.__version__,
+        summary="Semantic role labeling: who did what to whom",
+        lifespan=service.lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    _add_routes(app, service, token)
+    document = openapi.make_document(app)
+    app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
-    app.add_middleware(Watch, metrics=service.metrics)
-    app.add_exception_handler(BadOrder, _refuse)
-    app.add_exception_handler(QueueFull, _send_away)
-    app.add_exception_handler(ClientDisconnect, _say_nothing)
+    app.add_middleware(RequestLog, metrics=service.metrics)
+    app.add_exception_handler(BadRequest, _on_bad_request)
+    app.add_exception_handler(QueueFull, _on_queue_full)
+    app.add_exception_handler(ClientDisconnect, _on_disconnect)
     return app
+
+
+def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
+    guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
+    unauthorized = () if token is None else (401,)
+    app.post(
+        "/label",
+        operation_id="label",
+        response_model=None,
+        responses={
+            200: {
+                "description": "The sentences of each text, with their propositions",
+                "model": openapi.TextResult | openapi.TextsResult,
+            },
+            **openapi.error_responses(*unauthorized, 408, 413, 415, 422, 503),
+        },
+        openapi_extra=openapi.request_body(service.limits),
+        **guarded,
+    )(service.label)
+    app.get("/health", operation_id="health", response_description="Alive")(service.health)
+    app.get(
+        "/ready",
+        operation_id="ready",
+        response_description="Ready to accept requests",
+        responses=openapi.error_responses(503),
+    )(service.ready)
+    app.get(
+        "/metrics",
+        operation_id="metrics",
+        response_class=PlainTextResponse,
+        response_description="Metrics in the text format of Prometheus",
+        responses=openapi.error_responses(*unauthorized),
+        **guarded,
+    )(service.show_metrics)
 
 
 class Service:
     """A labeler behind a queue."""
 
-    def __init__(self, labeler: Labeler, limits: Limits, token: str | None) -> None:
+    def __init__(self, labeler: Labeler, limits: Limits) -> None:
         self.labeler = labeler
         self.limits = limits
-        self._token = token
-        self._batcher: Batcher[Order, Answer] = Batcher(
-            self._work,
+        self._batcher: Batcher[LabelRequest, LabelResponse] = Batcher(
+            self._label_batch,
             max_items=limits.batch,
             max_size=limits.batch_characters,
             max_queue=limits.queue,
@@ -70,106 +113,103 @@ class Service:
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """Open for business; at the end, answer those that are in the queue."""
-        # The first run of a network is slow: memory is laid out, kernels are chosen.
+        """Warm up and start the batcher; on shutdown, drain the queue."""
+        # The first forward pass is slow: it allocates memory and selects kernels.
         await asyncio.to_thread(self.labeler.label, "The first sentence takes longest.")
         self._batcher.start()
         yield
         await self._batcher.close()
 
     async def label(self, request: Request) -> Response:
-        """Find out who did what to whom."""
-        self._check_token(request)
-        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-        if kind != "application/json":
-            # A page of another site may post forms and plain text here without being asked.
-            raise HTTPException(
-                415, f"content-type: expected application/json, got {kind[:40] or 'none'}"
-            )
-        order = parse_order(await read_body(request, self.limits))
-        characters = check_length(order.texts, trace=order.options.trace, limits=self.limits)
-        note(request, texts=len(order.texts), characters=characters)
-        answer = await self._answer(request, order, characters)
-        if answer is None:
+        """Find the predicates of texts, with their senses and arguments."""
+        label_request = await read_request(request, self.limits)
+        log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
+        response = await self._respond(request, label_request)
+        if response is None:
             return Response(status_code=CLIENT_GONE)
-        note(request, sentences=answer.sentences, propositions=answer.propositions)
-        return Response(answer.body, media_type="application/json")
+        log_fields(request, sentences=response.sentences, propositions=response.propositions)
+        return Response(response.body, media_type="application/json")
 
-    async def health(self) -> Response:
+    async def health(self) -> openapi.Status:
         """Whether the process is alive."""
-        return JSONResponse({"status": "ok"})
+        return openapi.Status(status="ok")
 
-    async def ready(self) -> Response:
-        """Whether a request would be taken now."""
+    async def ready(self) -> openapi.Status:
+        """Whether a request would be accepted now."""
         if not self._batcher.is_open:
             raise QueueFull(retry_after=1)
-        return JSONResponse({"status": "ready"})
+        return openapi.Status(status="ready")
 
-    async def show_metrics(self, request: Request) -> Response:
-        """What happened so far, for Prometheus."""
-        self._check_token(request)
-        return Response(self.metrics.text(), headers={"Content-Type": CONTENT_TYPE})
+    async def show_metrics(self) -> Response:
+        """Counters and histograms for Prometheus."""
+        return Response(self.metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    async def _answer(self, request: Request, order: Order, size: int) -> Answer | None:
-        """The answer to an order, None if the client went away before it was there."""
-        answer = asyncio.create_task(self._batcher.submit(order, size))
-        gone = asyncio.create_task(wait_for_departure(request))
+    async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse | None:
+        """The response to a request; None if its client disconnected before it was ready."""
+        response = asyncio.create_task(
+            self._batcher.submit(label_request, label_request.characters)
+        )
+        gone = asyncio.create_task(wait_for_disconnect(request))
         try:
             await asyncio.wait(
-                {answer, gone}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED
+                {response, gone}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED
             )
-            if answer.done():
-                return answer.result()
+            if response.done():
+                return response.result()
             if gone.done():
                 return None
         finally:
-            for task in (answer, gone):
-                task.cancel()  # of the answer: frees its place in the queue
-            await asyncio.gather(answer, gone, return_exceptions=True)
+            for task in (response, gone):
+                task.cancel()  # takes the request out of the queue
+            await asyncio.gather(response, gone, return_exceptions=True)
         raise HTTPException(
             503,
-            f"expected an answer within {self.limits.seconds:g} seconds, got none; "
+            f"server: expected a response within {self.limits.seconds:g} seconds, got none; "
             "the server is busy, or the text is too long for it",
             headers={"Retry-After": "5"},
         )
 
-    def _work(self, orders: Sequence[Order]) -> list[Answer | Exception]:
+    def _label_batch(self, requests: Sequence[LabelRequest]) -> list[LabelResponse | Exception]:
         start = time.perf_counter()
-        answers = label_orders(self.labeler, orders)
+        responses = label_requests(self.labeler, requests)
         self.metrics.batch_seconds.observe(time.perf_counter() - start)
-        self.metrics.batch_requests.observe(len(orders))
-        for answer in answers:
-            if isinstance(answer, Answer):
-                self.metrics.count_answer(answer)
-        return answers
+        self.metrics.batch_requests.observe(len(requests))
+        for response in responses:
+            if isinstance(response, LabelResponse):
+                self.metrics.count_response(response)
+        return responses
 
-    def _check_token(self, request: Request) -> None:
-        if self._token is None:
-            return
-        scheme, _, given = request.headers.get("authorization", "").partition(" ")
-        # Compared in constant time: how long it takes must not tell how much was right.
-        if scheme.lower() != "bearer" or not hmac.compare_digest(
-            given.strip().encode(), self._token.encode()
-        ):
+
+def _guard(token: str) -> Callable[..., Awaitable[None]]:
+    """The dependency that lets only requests with the token pass."""
+    bearer = HTTPBearer(auto_error=False, scheme_name="token")
+
+    async def check_token(
+        given: Annotated[HTTPAuthorizationCredentials | None, Depends(bearer)],
+    ) -> None:
+        # Compared in constant time: the time it takes must not reveal how much was right.
+        if given is None or not hmac.compare_digest(given.credentials.encode(), token.encode()):
             raise HTTPException(
                 401,
-                "authorization: expected Bearer and the token of this server, got none or another",
+                "authorization: expected Bearer and the token of this server, got another or none",
                 headers={"WWW-Authenticate": "Bearer"},
             )
+
+    return check_token
 
 
 async def _page() -> Response:
     return FileResponse(STATIC / "index.html", headers=_PAGE_HEADERS)
 
 
-async def _refuse(request: Request, error: Exception) -> Response:
+async def _on_bad_request(request: Request, error: Exception) -> Response:
     return JSONResponse({"detail": str(error)}, 422)
 
 
-async def _send_away(request: Request, error: Exception) -> Response:
+async def _on_queue_full(request: Request, error: Exception) -> Response:
     assert isinstance(error, QueueFull)
     return JSONResponse({"detail": str(error)}, 503, {"Retry-After": str(error.retry_after)})
 
 
-async def _say_nothing(request: Request, error: Exception) -> Response:
+async def _on_disconnect(request: Request, error: Exception) -> Response:
     return Response(status_code=CLIENT_GONE)

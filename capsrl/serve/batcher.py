@@ -1,4 +1,4 @@
-"""Items that come one by one, from many tasks -> lists of them, worked on by one thread."""
+"""Collect items that arrive one by one into batches, which one thread works on."""
 
 import asyncio
 import math
@@ -9,43 +9,43 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
 class QueueFull(Exception):
-    """No place for another item; `retry_after` is a guess, in whole seconds, when there will be."""
+    """The queue takes no more items; `retry_after` estimates when it will, in whole seconds."""
 
     def __init__(self, retry_after: int) -> None:
-        super().__init__(f"expected a place in the queue, got none; try again in {retry_after} s")
+        super().__init__(f"queue: expected a free place, got none; try again in {retry_after} s")
         self.retry_after = retry_after
 
 
 @dataclass(eq=False)
-class _Place(Generic[Item, Answer]):
-    """An item in the queue."""
+class _Ticket(Generic[Item, Result]):
+    """An item in the queue, and the future of its result."""
 
     item: Item
     size: int
     since: float
-    answer: "asyncio.Future[Answer]"
+    result: "asyncio.Future[Result]"
 
 
-class Batcher(Generic[Item, Answer]):
-    """Gathers what comes at the same time, so that it costs little more than one alone.
+class Batcher(Generic[Item, Result]):
+    """A queue whose items are worked on in batches, which cost little more than a single item.
 
-    work       gets the items of a batch in the order they came, gives an answer or an exception
-               for each; runs in the one thread of the batcher
-    max_items  of a batch
-    max_size   of a batch: the sum of the sizes of its items, unless it is a single one
-    max_queue  items waiting; those being worked on do not count
-    wait       seconds an item waits for others while the thread has nothing to do
+    work       takes the items of a batch in order of arrival and returns a result or an exception
+               for each; runs in the thread of the batcher
+    max_items  number of items of a batch
+    max_size   total size of the items of a batch, unless it has a single item
+    max_queue  number of waiting items, not counting those being worked on
+    wait       maximum batching delay in seconds: how long an idle thread waits for more items
 
-    All but the work happens in the event loop that `start` was called in: there are no locks.
+    Everything but the work happens in the event loop that called `start`, so there are no locks.
     """
 
     def __init__(
         self,
-        work: Callable[[Sequence[Item]], Sequence[Answer | Exception]],
+        work: Callable[[Sequence[Item]], Sequence[Result | Exception]],
         *,
         max_items: int,
         max_size: int,
@@ -55,8 +55,8 @@ class Batcher(Generic[Item, Answer]):
         self._work = work
         self.max_items, self.max_size, self.max_queue = max_items, max_size, max_queue
         self.wait = wait
-        self._queue: deque[_Place[Item, Answer]] = deque()
-        self._size = 0  # of all that wait
+        self._queue: deque[_Ticket[Item, Result]] = deque()
+        self._size = 0  # total size of the waiting items
         self._changed = asyncio.Event()
         self._closing = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="capsrl-labeler")
@@ -64,45 +64,45 @@ class Batcher(Generic[Item, Answer]):
 
     @property
     def waiting(self) -> int:
-        """How many items are in the queue."""
+        """The number of items in the queue."""
         return len(self._queue)
 
     @property
     def is_open(self) -> bool:
-        """Whether an item would be taken now."""
+        """Whether an item would be accepted now."""
         return self._task is not None and not self._closing and len(self._queue) < self.max_queue
 
     def start(self) -> None:
-        """Begin to work; needs a running event loop."""
+        """Start working; needs a running event loop."""
         self._task = asyncio.get_running_loop().create_task(self._run())
 
     async def close(self) -> None:
-        """Take no more items, finish those that wait, end the thread."""
+        """Accept no more items, finish those in the queue, end the thread."""
         self._closing = True
         self._changed.set()
         if self._task is not None:
             await self._task
         self._thread.shutdown()
 
-    async def submit(self, item: Item, size: int) -> Answer:
-        """The answer to an item. Raises QueueFull, or what the work gave as its exception.
+    async def submit(self, item: Item, size: int) -> Result:
+        """The result of an item; raises QueueFull, or the exception the work returned for it.
 
-        When the task that waits here is cancelled, its place in the queue is free at once.
+        When the waiting task is cancelled, the item leaves the queue at once.
         """
         loop = asyncio.get_running_loop()
         if not self.is_open:
-            # Those that wait came within the time since the first of them; so long will they last.
+            # Estimate: the queue took this long to fill, so expect about as long to drain.
             age = loop.time() - self._queue[0].since if self._queue else 0.0
             raise QueueFull(max(1, math.ceil(age)))
-        place = _Place[Item, Answer](item, size, loop.time(), loop.create_future())
-        self._queue.append(place)
+        ticket = _Ticket[Item, Result](item, size, loop.time(), loop.create_future())
+        self._queue.append(ticket)
         self._size += size
         self._changed.set()
         try:
-            return await place.answer
+            return await ticket.result
         except asyncio.CancelledError:
-            if place in self._queue:
-                self._queue.remove(place)
+            if ticket in self._queue:
+                self._queue.remove(ticket)
                 self._size -= size
             raise
 
@@ -115,43 +115,43 @@ class Batcher(Generic[Item, Answer]):
                 if self._closing:
                     return
                 continue
-            items = [place.item for place in batch]
+            items = [ticket.item for ticket in batch]
             try:
-                answers = await loop.run_in_executor(self._thread, self._work, items)
+                results = await loop.run_in_executor(self._thread, self._work, items)
             except Exception as error:
-                answers = [error] * len(batch)
-            for place, answer in zip(batch, answers, strict=True):
-                if place.answer.done():
-                    continue  # nobody waits for it any more
-                if isinstance(answer, Exception):
-                    place.answer.set_exception(answer)
+                results = [error] * len(batch)
+            for ticket, result in zip(batch, results, strict=True):
+                if ticket.result.done():
+                    continue  # its task was cancelled
+                if isinstance(result, Exception):
+                    ticket.result.set_exception(result)
                 else:
-                    place.answer.set_result(answer)
+                    ticket.result.set_result(result)
 
     async def _gather(self) -> None:
-        """Wait until there is a batch worth working on, or the end."""
+        """Wait until a batch is full or its first item has waited long enough, or until closed."""
         loop = asyncio.get_running_loop()
         while not self._closing:
             self._changed.clear()
-            patience = None
+            remaining = None
             if self._queue:
-                patience = self._queue[0].since + self.wait - loop.time()
+                remaining = self._queue[0].since + self.wait - loop.time()
                 full = len(self._queue) >= self.max_items or self._size >= self.max_size
-                if full or patience <= 0:
+                if full or remaining <= 0:
                     return
             try:
-                await asyncio.wait_for(self._changed.wait(), patience)
+                await asyncio.wait_for(self._changed.wait(), remaining)
             except TimeoutError:
                 return
 
-    def _take(self) -> list[_Place[Item, Answer]]:
-        batch: list[_Place[Item, Answer]] = []
+    def _take(self) -> list[_Ticket[Item, Result]]:
+        batch: list[_Ticket[Item, Result]] = []
         size = 0
         while self._queue and len(batch) < self.max_items:
             if batch and size + self._queue[0].size > self.max_size:
                 break
-            place = self._queue.popleft()
-            size += place.size
-            batch.append(place)
+            ticket = self._queue.popleft()
+            size += ticket.size
+            batch.append(ticket)
         self._size -= size
         return batch

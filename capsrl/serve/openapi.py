@@ -1,202 +1,129 @@
-"""The description of the routes: what /openapi.json gives, with the library's own JSON schema."""
+"""What FastAPI cannot derive of /openapi.json: descriptions, examples and the library's schema."""
 
-import json
-import re
-from collections.abc import Awaitable, Callable
 from typing import Any
 
-from fastapi import FastAPI, Response
+from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
 
-import capsrl
 from capsrl.data.jsonl import json_schema
 from capsrl.serve.limits import Limits
-from capsrl.serve.schemas import ManyTexts, OneText
+from capsrl.serve.requests import TextRequest, TextsRequest
 
-Handler = Callable[..., Awaitable[Response]]
 Json = dict[str, Any]
 
-_PLACE = "#/components/schemas/{model}"
+_REF = "#/components/schemas/{model}"
 _TEXT = {"text": "Hiti signed the contract."}
-REQUESTS: dict[str, Json] = {
-    "text": {"summary": "A text", "value": _TEXT},
+EXAMPLES: dict[str, Json] = {
+    "text": {"summary": "One text", "value": _TEXT},
     "texts": {
-        "summary": "Several texts, without what is improbable",
+        "summary": "Several texts, low-probability arguments dropped",
         "value": {"texts": ["Hiti signed.", "The dog barked."], "threshold": 0.5},
     },
-    "predicates": {
-        "summary": "Known predicates, by an offset in each",
-        "value": _TEXT | {"predicates": [5]},
+    "at": {
+        "summary": "Predicates given by character offset",
+        "value": _TEXT | {"at": [5]},
     },
     "trace": {
-        "summary": "How it settled, in three iterations",
-        "value": _TEXT | {"iterations": 3, "trace": True, "kinds": ["verb"]},
+        "summary": "Role probabilities of each of three iterations",
+        "value": _TEXT | {"iterations": 3, "trace": True, "pos": ["verb"]},
     },
 }
-RESPONSE: Json = {
-    "sentences": [
-        {
-            "text": "Hiti signed the contract.",
-            "start": 0,
-            "words": ["Hiti", "signed", "the", "contract", "."],
-            "offsets": [[0, 4], [5, 11], [12, 15], [16, 24], [24, 25]],
-            "tags": ["NNP", "VBD", "DT", "NN", "."],
-            "propositions": [
-                {
-                    "predicate": 1,
-                    "form": "signed",
-                    "sense": "sign.01",
-                    "probability": 0.98,
-                    "start": 5,
-                    "end": 11,
-                    "arguments": [
-                        {
-                            "role": "A0",
-                            "word": 0,
-                            "form": "Hiti",
-                            "probability": 1.0,
-                            "start": 0,
-                            "end": 4,
-                        },
-                        {
-                            "role": "A1",
-                            "word": 3,
-                            "form": "contract",
-                            "probability": 1.0,
-                            "start": 16,
-                            "end": 24,
-                        },
-                    ],
-                }
-            ],
-        }
-    ]
-}
-_REFUSALS = {
+
+
+class Sentence(BaseModel):
+    """A name for the OpenAPI document, where the library's own schema takes its place."""
+
+
+class TextResult(BaseModel):
+    """The sentences of a text, with their propositions."""
+
+    sentences: list[Sentence]
+
+
+class TextsResult(BaseModel):
+    """The results of several texts, in the order of the request."""
+
+    results: list[TextResult]
+
+
+class Status(BaseModel):
+    """Whether the server works."""
+
+    status: str
+
+
+class Error(BaseModel):
+    """Why a request was refused."""
+
+    detail: str
+
+
+_DESCRIPTIONS = {
     401: "The token is missing or wrong",
-    408: "The body did not come in time",
-    413: "The body or its texts are too long",
-    415: "The body is not JSON",
-    422: "The body is not what it should be; the message is the library's",
-    503: "Too many requests are waiting, or it took too long",
+    408: "The request body did not arrive in time",
+    413: "The request body or its texts are too long",
+    415: "The request body is not JSON",
+    422: "The request body is not as described, or the library refuses it",
+    503: "Too many requests are waiting, or the response took too long",
 }
 
 
-def add_routes(
-    app: FastAPI, label: Handler, health: Handler, ready: Handler, metrics: Handler
-) -> None:
-    """Give the application its routes that are described."""
-    answers = _content(
-        {"oneOf": [{"$ref": _ref("Labelled")}, {"$ref": _ref("ManyLabelled")}]}, example=RESPONSE
-    )
-    app.add_api_route(
-        "/label",
-        label,
-        methods=["POST"],
-        responses={
-            200: {"description": "The sentences of the text, with their propositions"} | answers,
-            **{status: _refusal(status) for status in (408, 413, 415, 422, 503)},
-        },
-    )
-    status = _content({"$ref": _ref("Status")})
-    app.add_api_route("/health", health, responses={200: {"description": "It is alive"} | status})
-    app.add_api_route(
-        "/ready",
-        ready,
-        responses={200: {"description": "It is"} | status, 503: _refusal(503)},
-    )
-    app.add_api_route(
-        "/metrics",
-        metrics,
-        responses={
-            200: {
-                "description": "Counters in the text format of Prometheus",
-                "content": {"text/plain": {"schema": {"type": "string"}}},
-            }
-        },
-    )
+def error_responses(*statuses: int) -> dict[int | str, Json]:
+    """For the `responses` of a route."""
+    content = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
+    responses: dict[int | str, Json] = {
+        status: {"description": _DESCRIPTIONS[status], "content": content} for status in statuses
+    }
+    if 503 in responses:
+        seconds = {"description": "Seconds", "schema": {"type": "integer", "minimum": 1}}
+        responses[503]["headers"] = {"Retry-After": seconds}
+    return responses
 
 
-def describe_routes(app: FastAPI, limits: Limits, *, with_token: bool) -> Json:
-    """The OpenAPI document of an application that has its routes."""
+def request_body(limits: Limits) -> Json:
+    """For the `openapi_extra` of /label, which reads the body itself, within limits."""
+    models = [{"$ref": _REF.format(model=name)} for name in ("TextRequest", "TextsRequest")]
+    body = {
+        "description": f"At most {limits.body:,} bytes, with texts of at most "
+        f"{limits.characters:,} characters in total, {limits.trace_characters:,} with a trace.",
+        "required": True,
+        "content": {"application/json": {"schema": {"oneOf": models}, "examples": EXAMPLES}},
+    }
+    return {"requestBody": body}
+
+
+def make_document(app: FastAPI) -> Json:
+    """FastAPI's own document, with the schemas it does not know of."""
     document = get_openapi(
-        title="capsrl",
-        version=capsrl.__version__,
-        summary="Semantic role labelling: who did what to whom",
-        routes=app.routes,
+        title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    components = document.setdefault("components", {})
-    components["schemas"] = _schemas()
-    document["paths"]["/label"]["post"]["requestBody"] = _request_body(limits)
-    for path in document["paths"].values():
-        for operation in path.values():  # FastAPI describes a JSON body for each, besides ours
-            content = operation["responses"]["200"]["content"]
-            if "text/plain" in content:
-                content.pop("application/json", None)
-    if with_token:
-        components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
-        for path, method in (("/label", "post"), ("/metrics", "get")):
-            operation = document["paths"][path][method]
-            operation["security"] = [{"token": []}]
-            operation["responses"]["401"] = _refusal(401)
+    models = (TextRequest, TextsRequest, Error)
+    _, schemas = models_json_schema([(each, "validation") for each in models], ref_template=_REF)
+    document["components"]["schemas"] |= schemas["$defs"] | _library_schemas()
     return document
 
 
-def _request_body(limits: Limits) -> Json:
-    schema = {"oneOf": [{"$ref": _ref("OneText")}, {"$ref": _ref("ManyTexts")}]}
-    return {
-        "description": f"At most {limits.body:,} bytes, with texts of at most "
-        f"{limits.characters:,} characters in all, {limits.trace_characters:,} for a trace",
-        "required": True,
-        "content": {"application/json": {"schema": schema, "examples": REQUESTS}},
-    }
+def _library_schemas() -> Json:
+    """The JSON schema of sentences, with its definitions as components."""
+    schema = json_schema()
+    parts = {_component(name): part for name, part in schema.pop("$defs").items()}
+    parts["Sentence"] = {key: value for key, value in schema.items() if key != "$schema"}
+    return {name: _with_refs(part) | {"title": name} for name, part in parts.items()}
 
 
-def _schemas() -> Json:
-    """Everything that is referred to; the library's schema is taken apart into its definitions."""
-    text = json.dumps(json_schema())
-    place = _ref("")
-    sentence = json.loads(
-        re.sub(r'"#/\$defs/(\w+)"', lambda name: f'"{place}{name[1].capitalize()}"', text)
-    )
-    del sentence["$schema"]
-    schemas: Json = {name.capitalize(): part for name, part in sentence.pop("$defs").items()}
-    schemas["Sentence"] = sentence
-    for model in (OneText, ManyTexts):
-        schemas[model.__name__] = model.model_json_schema(ref_template=_PLACE)
-    schemas["Labelled"] = _object(sentences={"type": "array", "items": {"$ref": _ref("Sentence")}})
-    schemas["ManyLabelled"] = _object(
-        results={"type": "array", "items": {"$ref": _ref("Labelled")}}
-    )
-    schemas["Status"] = _object(status={"type": "string"})
-    schemas["Refusal"] = _object(detail={"type": "string", "description": "what to do about it"})
-    return schemas
+def _component(name: str) -> str:
+    return name[:1].upper() + name[1:]
 
 
-def _object(**properties: Json) -> Json:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-def _refusal(status: int) -> Json:
-    refusal: Json = {"description": _REFUSALS[status]} | _content({"$ref": _ref("Refusal")})
-    if status == 503:
-        refusal["headers"] = {
-            "Retry-After": {"description": "seconds", "schema": {"type": "integer", "minimum": 1}}
-        }
-    return refusal
-
-
-def _content(schema: Json, *, example: Json | None = None) -> Json:
-    content: Json = {"schema": schema}
-    if example is not None:
-        content["example"] = example
-    return {"content": {"application/json": content}}
-
-
-def _ref(name: str) -> str:
-    return _PLACE.format(model=name)
+def _with_refs(schema: Any) -> Any:  # noqa: ANN401
+    """The schema with references to components instead of `$defs`."""
+    if isinstance(schema, list):
+        return [_with_refs(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    changed = {key: _with_refs(part) for key, part in schema.items()}
+    if "$ref" in changed:
+        changed["$ref"] = _REF.format(model=_component(changed["$ref"].rpartition("/")[2]))
+    return changed

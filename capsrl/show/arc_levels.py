@@ -1,15 +1,15 @@
-"""Parts of arcs above one line in, the same on levels out, with labels nothing runs through."""
+"""Assign arc segments to levels so that nothing overlaps, and move labels clear of other arcs."""
 
 from dataclasses import replace
 
-from capsrl.show.svg import LABEL_SIZE, Segment
-from capsrl.show.text import text_width
+from capsrl.show.formatting import text_width
+from capsrl.show.geometry import LABEL_SIZE, Segment
 
-_STEP = 2.0  # by which a label is moved aside, looking for a free place
+_STEP = 2.0  # pixels between the positions that are tried for a label
 
 
 def with_levels(segments: list[Segment]) -> list[Segment]:
-    """Give each the lowest level at which it covers no other and stands above those inside it."""
+    """Give each segment the lowest level where it is above those inside it and overlaps none."""
     placed: list[Segment] = []
     for segment in sorted(segments, key=lambda each: (_is_loop(each), each.right - each.left)):
         left, right = segment.reach
@@ -32,7 +32,7 @@ def _is_loop(segment: Segment) -> bool:
 
 
 def with_free_labels(segments: list[Segment]) -> list[Segment]:
-    """Move labels along their arcs to where no other arc comes down through them."""
+    """Move labels along their arcs until no other arc crosses them."""
     return [
         replace(
             segment, label_x=_label_x(segment, [e for e in segments if e.level > segment.level])

@@ -1,18 +1,23 @@
-"""A proposition in, the dictionary out that spaCy's displaCy draws: `render(..., manual=True)`."""
+"""Convert propositions to the dictionaries that spaCy's displaCy draws.
+
+`displacy.render(to_displacy(sentence), manual=True)` draws one picture per proposition.
+"""
 
 from typing import Any
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.text import check_positions
 
 
-def to_displacy(sentence: Sentence, proposition: Proposition) -> dict[str, Any]:
-    """The words and arcs of one proposition, in the manual format of displaCy's "dep" style.
+def to_displacy(sentence: Sentence) -> list[dict[str, Any]]:
+    """The words and arcs of each proposition, in the manual format of displaCy's "dep" style.
 
-    The tag under the predicate is its sense. displaCy cannot draw an arc from a word to itself:
-    a role that the predicate fills itself stands in the tag after the sense.
+    The tag below a predicate is its sense. displaCy cannot draw an arc from a word to itself, so a
+    role that the predicate itself fills is in the tag, after the sense.
     """
-    check_positions(sentence, [proposition])
+    return [_drawing(sentence, proposition) for proposition in sentence.propositions]
+
+
+def _drawing(sentence: Sentence, proposition: Proposition) -> dict[str, Any]:
     own = [part.role for part in proposition.arguments if part.word == proposition.predicate]
     tags = [""] * len(sentence)
     tags[proposition.predicate] = " ".join([proposition.sense or "", *own]).strip()
@@ -22,7 +27,7 @@ def to_displacy(sentence: Sentence, proposition: Proposition) -> dict[str, Any]:
         ],
         "arcs": [
             {
-                # displaCy wants start < end, and the arrow's side said apart.
+                # displaCy requires start < end; `dir` is the side of the arrow head.
                 "start": min(proposition.predicate, argument.word),
                 "end": max(proposition.predicate, argument.word),
                 "label": argument.role,

@@ -1,21 +1,21 @@
-"""Sentences in, HTML out: a drawing and tables for each, in one self-contained page or apart.
+"""Write sentences as HTML: a drawing and tables for each, as a page or a fragment.
 
-Nothing is fetched and no script runs. What comes out is well-formed XML too.
+The page is self-contained (no script, no link) and also well-formed XML.
 """
 
 from collections.abc import Iterable, Iterator
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.arcs import DARK, FONT, LIGHT, MAX_WIDTH, Palette, style, svg
+from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
+from capsrl.show.drawing import DARK, FONT, LIGHT, MAX_WIDTH, Palette, style, svg
+from capsrl.show.formatting import Descriptions, escaped, show_probability
 from capsrl.show.layout import sense_label
-from capsrl.show.rows import HEADINGS, Row, known_columns, make_rows, step_headings
-from capsrl.show.text import Descriptions, escaped, show_probability
-from capsrl.show.trace import Movement
+from capsrl.show.role_history import RoleHistory
 
-_BAR = "#5a8fd0"  # behind probabilities; half transparent, so it suits both backgrounds
+_BAR = "#5a8fd0"  # bars behind probabilities; half transparent, to suit both themes
 _NOTE = (
-    "Start, 1, 2, ...: the probability of the role before and after each iteration; a role named "
-    "beside it was more probable then. Roles in brackets were given up."
+    "start, 1, 2, ...: the probability of the role before and after each iteration. A role beside "
+    "it was more probable then. Roles in parentheses are not in the result."
 )
 
 
@@ -25,7 +25,7 @@ def html(
     title: str = "Propositions",
     descriptions: Descriptions | None = None,
 ) -> str:
-    """A self-contained page of sentences: see `html_parts`, which does not hold it as a whole."""
+    """A self-contained page of sentences; `html_parts` gives the same in parts."""
     return "".join(html_parts(sentences, title=title, descriptions=descriptions))
 
 
@@ -37,7 +37,8 @@ def html_parts(
 ) -> Iterator[str]:
     """Yield the head of a page, one part per sentence, and its end, to be written as UTF-8.
 
-    Descriptions say what roles mean. Sentences with traces show how their roles moved.
+    descriptions  the meaning of the roles of each sense
+    Sentences with traces show the probabilities of every iteration.
     """
     yield (
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">\n<head>'
@@ -53,7 +54,7 @@ def html_parts(
 
 
 def html_fragment(sentence: Sentence, *, descriptions: Descriptions | None = None) -> str:
-    """One sentence, to be put into another page; what notebooks show for a Sentence."""
+    """One sentence, to be part of another page; notebooks show this for a Sentence."""
     body = _body(sentence, descriptions)
     return f'<div class="capsrl"><style>{_style()}</style>{body}</div>'
 
@@ -67,7 +68,7 @@ def _body(sentence: Sentence, descriptions: Descriptions | None) -> str:
     count = f"{n_propositions} proposition{'s' if n_propositions > 1 else ''}"
     mark = ""
     if any(proposition.trace is not None for proposition in sentence.propositions):
-        # A trace was asked for: show it. Other tables only repeat what the drawing says.
+        # Someone asked for the trace, so show it. Other tables only repeat the drawing.
         mark, tables = ' open="open"', f"{tables}<p>{_NOTE}</p>"
     return f"{drawing}<details{mark}><summary>{count}</summary>{tables}</details>"
 
@@ -75,12 +76,12 @@ def _body(sentence: Sentence, descriptions: Descriptions | None) -> str:
 def _table(sentence: Sentence, proposition: Proposition, descriptions: Descriptions | None) -> str:
     rows = make_rows(sentence, proposition, descriptions=descriptions, trace=True)
     columns = known_columns(rows)
-    n_steps = max((len(row.movement.probs) for row in rows if row.movement), default=0)
+    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
     headings = [HEADINGS[column] for column in columns] + step_headings(n_steps)
     head = "".join(f"<th>{heading}</th>" for heading in headings)
     lines = "".join(_row(row, columns, n_steps) for row in rows)
     return (
-        f"<table><caption><b>{escaped(sentence.words[proposition.predicate])}</b> "
+        f"<table><caption><b>{escaped(proposition.form or '')}</b> "
         f"<i>{escaped(sense_label(proposition))}</i></caption>"
         + (f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>" if rows else "")
         + "</table>"
@@ -89,16 +90,16 @@ def _table(sentence: Sentence, proposition: Proposition, descriptions: Descripti
 
 def _row(row: Row, columns: list[int], n_steps: int) -> str:
     cells = "".join(f'<td dir="auto">{escaped(row.cells[column])}</td>' for column in columns)
-    steps = _steps(row.movement) if row.movement else "<td></td>" * n_steps
-    mark = ' class="capsrl-given-up"' if row.given_up else ""
+    steps = _steps(row.history) if row.history else "<td></td>" * n_steps
+    mark = ' class="capsrl-dropped"' if row.is_dropped else ""
     return f"<tr{mark}>{cells}{steps}</tr>"
 
 
-def _steps(movement: Movement) -> str:
+def _steps(history: RoleHistory) -> str:
     cells: list[str] = []
-    for prob, best in zip(movement.probs, movement.best, strict=True):
+    for prob, best in zip(history.probs, history.best, strict=True):
         bar = f"linear-gradient(90deg,{_BAR}66 {100 * prob:.0f}%,transparent 0)"
-        other = "" if best == movement.role else f" <small>{escaped(best)}</small>"
+        other = "" if best == history.role else f" <small>{escaped(best)}</small>"
         cells.append(f'<td style="background:{bar}">{show_probability(prob)}{other}</td>')
     return "".join(cells)
 
@@ -112,7 +113,7 @@ def _style() -> str:
         ".capsrl caption{text-align:left;color:inherit;padding:.2em 0;white-space:nowrap}"
         ".capsrl th,.capsrl td{"
         "text-align:left;padding:.15em .8em .15em .4em;border-bottom:1px solid #8884}"
-        ".capsrl th{font-weight:normal;opacity:.7}.capsrl-given-up{opacity:.65}"
+        ".capsrl th{font-weight:normal;opacity:.7}.capsrl-dropped{opacity:.65}"
         ".capsrl p{opacity:.7;margin:.5em 0}"
         f"@media (prefers-color-scheme:dark){{.capsrl{{{_colors(DARK)}}}}}{style()}"
     )

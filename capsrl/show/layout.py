@@ -1,38 +1,34 @@
-"""A sentence in, places for its words and arcs on wrapped lines out; how to paint them is not here.
+"""Compute the positions of the words and arcs of a drawing.
 
-Arcs stand above the words in levels, as in drawings of dependency trees. A line takes as many
-words as fit; an arc between two lines leaves one at its edge and enters the other at its edge.
-Words are moved apart where the label of an arc between them needs the room.
+Arcs are above the words in levels, as in drawings of dependency trees. A line takes as many words
+as fit; an arc between two lines leaves one at its edge and enters the other at its edge. Words are
+moved apart where the label of an arc between them needs room.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.arc_levels import with_free_labels, with_levels
-from capsrl.show.svg import LABEL_SIZE, WORD_SIZE, Arc, Box, Layout, Line, Segment
-from capsrl.show.text import check_positions, show_probability, text_width, visible
+from capsrl.show.formatting import show_probability, text_width, visible
+from capsrl.show.geometry import LABEL_SIZE, WORD_SIZE, Arc, Box, Layout, Line, Segment
 
 WORD_GAP = 11.0
-SLOT = 7.0  # between two arcs that end at the same word
-LABEL_GAP = 9.0  # from the label of an arc to where the arc bends
+SLOT = 7.0  # distance of two arcs that end at the same word
+LABEL_GAP = 9.0  # from the label of an arc to its bend
 
 
-def make_layout(
-    sentence: Sentence, propositions: Sequence[Proposition], *, max_width: float
-) -> Layout:
-    """Place the words and arcs; the width may pass `max_width` for one long word or label.
+def make_layout(sentence: Sentence, *, max_width: float) -> Layout:
+    """The positions of words and arcs; one long word or label may exceed `max_width`.
 
-    Lines between the two ends of an arc stay free of it: its labels at both ends tell the story.
+    An arc is drawn on the lines of its two ends only, with a label on each.
     """
-    check_positions(sentence, propositions)
-    arcs = _arcs(sentence, propositions)
-    lines = _wrap(sentence, propositions, arcs, max_width)
+    arcs = _arcs(sentence)
+    lines = _wrap(sentence, arcs, max_width)
     width = _width(lines, arcs)
     if width > max_width:
-        # Arcs that leave at the right need room past the words. What they need is only known
-        # when the lines are; they are made once more, shorter by as much.
-        shorter = _wrap(sentence, propositions, arcs, 2 * max_width - width)
+        # Arcs that leave at the right need room past the words, which is only known after
+        # wrapping: wrap again, to lines that are shorter by as much.
+        shorter = _wrap(sentence, arcs, 2 * max_width - width)
         if _width(shorter, arcs) < width:
             lines, width = shorter, _width(shorter, arcs)
     line_of = _line_of(lines)
@@ -47,7 +43,7 @@ def make_layout(
 
 
 def sense_label(proposition: Proposition) -> str:
-    """What is written under a predicate."""
+    """The text below a predicate."""
     return _joined(visible(proposition.sense or "?"), show_probability(proposition.probability))
 
 
@@ -55,10 +51,10 @@ def _joined(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _arcs(sentence: Sentence, propositions: Sequence[Proposition]) -> list[Arc]:
+def _arcs(sentence: Sentence) -> list[Arc]:
     arcs: list[Arc] = []
-    for number, proposition in enumerate(propositions):
-        name = visible(proposition.sense or sentence.words[proposition.predicate])
+    for number, proposition in enumerate(sentence.propositions):
+        name = visible(proposition.sense or proposition.form or "")
         for part in proposition.arguments:
             label = _joined(visible(part.role), show_probability(part.probability))
             far = _joined(name, label)
@@ -66,9 +62,7 @@ def _arcs(sentence: Sentence, propositions: Sequence[Proposition]) -> list[Arc]:
     return arcs
 
 
-def _wrap(
-    sentence: Sentence, propositions: Sequence[Proposition], arcs: list[Arc], max_width: float
-) -> list[Line]:
+def _wrap(sentence: Sentence, arcs: list[Arc], max_width: float) -> list[Line]:
     ends = [0] * len(sentence)
     by_right_end: dict[int, list[Arc]] = {}
     for arc in arcs:
@@ -79,11 +73,11 @@ def _wrap(
         max(text_width(word, WORD_SIZE), n_ends * SLOT)
         for word, n_ends in zip(sentence.words, ends, strict=True)
     ]
-    for proposition in propositions:
+    for proposition in sentence.propositions:
         needed = text_width(sense_label(proposition), LABEL_SIZE)
         widths[proposition.predicate] = max(widths[proposition.predicate], needed)
     for arc in arcs:
-        if arc.source == arc.target:  # its label stands above the word, not beside it
+        if arc.source == arc.target:  # its label is above the word, not beside it
             needed = text_width(arc.label, LABEL_SIZE) + ends[arc.source] * SLOT
             widths[arc.source] = max(widths[arc.source], needed)
     lines = [Line()]
@@ -102,10 +96,10 @@ def _wrap(
 def _placed(
     line: Line, word: int, width: float, arcs: list[Arc], ends: list[int]
 ) -> tuple[Box, float]:
-    """The next word of a line, and by how much the whole line must then move to the right.
+    """The box of the next word of a line, and how far the whole line must move to the right.
 
-    It stands past the last one, with room for the labels of arcs in between; labels of arcs that
-    come in from other lines need room before it.
+    The labels of arcs from earlier words need room between the words; the labels of arcs that
+    enter from other lines need room before the word.
     """
     places = {box.word: box.x for box in line.boxes}
     last = line.boxes[-1] if line.boxes else None
@@ -162,15 +156,15 @@ def _segments(
 
 
 def _slots(line: Line, arcs: list[Arc]) -> dict[tuple[int, str], float]:
-    """Where each arc comes down: (number of the arc, to which side it leaves the word) -> x.
+    """The x where each arc ends: (number of the arc, side to which it leaves the word) -> x.
 
-    Outermost at each side is the shortest arc, so that nested arcs do not cross at their word;
-    an arc from a word to itself goes up between the two sides.
+    The shortest arc is outermost at each side, so that nested arcs do not cross; an arc from a
+    word to itself is between the two sides.
     """
     ends: dict[int, list[tuple[float, int, str]]] = {box.word: [] for box in line.boxes}
     for index, arc in enumerate(arcs):
         first, last = sorted((arc.source, arc.target))
-        # The longest comes last among those to the left, first among those to the right.
+        # The longest arc is last among those to the left, first among those to the right.
         length = last - first + index / len(arcs)
         order = 0.0 if first == last else 1 / length
         if first in ends:

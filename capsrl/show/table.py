@@ -1,4 +1,4 @@
-"""Sentences in, tables for the terminal out: one block per proposition."""
+"""Tables of propositions for the terminal."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -10,18 +10,18 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.rows import HEADINGS, Row, known_columns, make_rows, step_headings
-from capsrl.show.text import Descriptions, show_offsets, show_probability, visible
-from capsrl.show.trace import Movement
+from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
+from capsrl.show.formatting import Descriptions, show_offsets, show_probability, visible
+from capsrl.show.role_history import RoleHistory
 
-WIDTH = 100  # where the output is no terminal
-_LONGEST = 40  # columns for a word or a phrase
+WIDTH = 100  # of output that does not go to a terminal
+_LONGEST = 40  # most columns of a word or a phrase
 _STYLES = ("bold green", "", "", "dim", "", "italic")  # of the cells, by HEADINGS
-_NOTE = "0.25 A1: A1 was more probable than the role of that row; (A1): given up in the end"
+_NOTE = "0.25 A1: A1 was more probable than the role of the row; (A1): not in the result"
 
 
 def make_console(file: TextIO | None = None) -> Console:
-    """A console for the tables: as wide as the terminal; elsewhere always the same plain text."""
+    """A console for the tables, as wide as the terminal; plain text of fixed width elsewhere."""
     file = sys.stdout if file is None else file
     # Environment variables such as FORCE_COLOR must not change what goes into a file.
     plain = not file.isatty()
@@ -37,27 +37,17 @@ def make_console(file: TextIO | None = None) -> Console:
     )
 
 
-def render_table(
-    sentences: Iterable[Sentence],
-    *,
-    descriptions: Descriptions | None = None,
-    trace: bool = False,
-) -> RenderableType:
-    """The sentences with a block for each proposition, for `make_console().print`.
-
-    descriptions  what the roles of each sense mean
-    trace         show how the probability of each role moved, where propositions have traces
-    """
-    return Group(*table_parts(sentences, descriptions=descriptions, trace=trace))
-
-
 def table_parts(
     sentences: Iterable[Sentence],
     *,
     descriptions: Descriptions | None = None,
     trace: bool = False,
 ) -> Iterator[RenderableType]:
-    """Yield `render_table` by sentences, to be printed one after the other."""
+    """Yield the table of each sentence, with a block per proposition, for `make_console().print`.
+
+    descriptions  the meaning of the roles of each sense
+    trace         show the probabilities of every iteration, where propositions have traces
+    """
     traced = False
     for number, sentence in enumerate(sentences):
         lines = _sentence(sentence, descriptions, trace=trace)
@@ -71,12 +61,12 @@ def sentence_table(sentence: Sentence) -> str:
     """The sentence and its propositions as plain text, as the command line shows them."""
     console = make_console(StringIO())
     with console.capture() as capture:
-        console.print(render_table([sentence]))
+        console.print(*table_parts([sentence]))
     return capture.get().rstrip("\n")
 
 
 class _Wrapped:
-    """Text wrapped at words, indented, without the blanks Rich leaves at the ends of lines."""
+    """Text wrapped at words and indented, without the spaces Rich leaves at line ends."""
 
     def __init__(self, text: Text, indent: int = 0) -> None:
         self.text = text
@@ -103,7 +93,7 @@ def _sentence(
 
 def _heading(sentence: Sentence, proposition: Proposition) -> Text:
     parts = [
-        (visible(sentence.words[proposition.predicate]), "bold"),
+        (visible(proposition.form or ""), "bold"),
         (visible(proposition.sense or "?"), "bold cyan"),
         (show_probability(proposition.probability), ""),
         (show_offsets(proposition, sentence), "dim"),
@@ -117,11 +107,11 @@ def _cells(rows: list[Row]) -> list[list[Text]]:
 
 
 def _traced_cells(rows: list[Row]) -> list[list[Text]]:
-    n_steps = max((len(row.movement.probs) for row in rows if row.movement), default=0)
+    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
     lines = [[Text(), Text(), *(Text(name, "dim") for name in step_headings(n_steps))]]
     for row in rows:
-        steps = _steps(row.movement) if row.movement else [""] * n_steps
-        style = "dim" if row.given_up else ""
+        steps = _steps(row.history) if row.history else [""] * n_steps
+        style = "dim" if row.is_dropped else ""
         lines.append([_cell(row, 0), _cell(row, 1), *(Text(step, style) for step in steps)])
         if row.cells[-1]:
             lines[-1].append(_cell(row, len(HEADINGS) - 1))
@@ -129,16 +119,16 @@ def _traced_cells(rows: list[Row]) -> list[list[Text]]:
 
 
 def _cell(row: Row, column: int) -> Text:
-    cell = Text(row.cells[column], "dim" if row.given_up else _STYLES[column])
+    cell = Text(row.cells[column], "dim" if row.is_dropped else _STYLES[column])
     if HEADINGS[column] in ("word", "phrase"):  # either may be longer than the line
         cell.truncate(_LONGEST, overflow="ellipsis")
     return cell
 
 
-def _steps(movement: Movement) -> list[str]:
+def _steps(history: RoleHistory) -> list[str]:
     return [
-        show_probability(prob) + ("" if best == movement.role else f" {visible(best)}")
-        for prob, best in zip(movement.probs, movement.best, strict=True)
+        show_probability(prob) + ("" if best == history.role else f" {visible(best)}")
+        for prob, best in zip(history.probs, history.best, strict=True)
     ]
 
 

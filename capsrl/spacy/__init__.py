@@ -1,6 +1,6 @@
 """The spaCy component `capsrl`: `nlp.add_pipe("capsrl")`, then `doc._.propositions`.
 
-spaCy finds `make_component` by its entry point; nothing needs to be imported to use it.
+spaCy finds `make_component` by its entry point, so nothing needs to be imported.
 """
 
 from capsrl.spacy.component import Component, make_component

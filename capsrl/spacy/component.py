@@ -1,12 +1,14 @@
-"""Docs in, the same Docs out with propositions: the component, its settings and its model."""
+"""The spaCy pipeline component: its settings, its model, and how a pipeline is saved with it."""
 
+import dataclasses
+import inspect
 import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import srsly
 from spacy.language import Language
@@ -14,42 +16,50 @@ from spacy.tokens import Doc
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
-from capsrl.options import PredicatePos, make_options
-from capsrl.spacy.tokens import clear, register, sentences_of, store, to_sentence
+from capsrl.options import OptionKeywords, Options
+from capsrl.spacy.tokens import clear, read_sentences, register, store, to_sentence
 
-if TYPE_CHECKING:  # torch is only needed once there is something to label
+if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
     from capsrl.labeler import Labeler
     from capsrl.sentence import Sentence
 
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
+# A Doc marks no predicates, and traces are not stored in it.
+_UNUSED = ("predicates", "trace")
+_DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None} | {
+    option.name: option.default
+    for option in dataclasses.fields(Options)
+    if option.name not in _UNUSED
+}
 
 
-@Language.factory(
-    "capsrl",
-    assigns=["doc._.propositions"],
-    default_config={"model": "en", "pos": None, "threshold": 0.0, "iterations": None},
-)
-def make_component(
-    nlp: Language,
-    name: str,
-    model: str,
-    pos: list[str] | None,
-    threshold: float,
-    iterations: int | None,
-) -> "Component":
+def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  # noqa: ANN401
     """The component for `nlp.add_pipe("capsrl", config={...})`."""
-    return Component(name, model=model, pos=pos, threshold=threshold, iterations=iterations)
+    return Component(name, **settings)
+
+
+# spaCy reads the names of the settings from the signature.
+make_component.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    [
+        inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
+        for name in ("nlp", "name", *_DEFAULTS)
+    ]
+)
+Language.factory(
+    "capsrl", assigns=["doc._.propositions"], default_config=_DEFAULTS, func=make_component
+)
 
 
 class Component:
-    """Finds the propositions of Docs; those of a batch share the batches of the model.
+    """Finds the propositions of Docs; the Docs of a batch share the batches of the model.
 
-    model       the name of a model that ships with capsrl, or a model folder
-    pos         keep only predicates of these parts of speech: verb, noun, adjective
-    threshold   arguments less probable than this are left out
-    iterations  of routing, if not as many as in training
+    model    the name of a model that ships with capsrl, or a model folder
+    device   cpu, cuda, cuda:1; by default the GPU if there is one
+    threads  at most so many CPU threads; by default the process's cores, one if they are busy
+    options  fields of `capsrl.Options`: pos, iterations, threshold
 
-    The model is loaded when it is first needed: a pipeline that is read from disk brings its own.
+    The model is loaded when it is first needed: a pipeline read from disk brings its own.
+    Raises ConfigError for an option that is out of range.
     """
 
     def __init__(
@@ -57,28 +67,25 @@ class Component:
         name: str = "capsrl",
         *,
         model: str = "en",
-        pos: Sequence[str] | None = None,
-        threshold: float = 0.0,
-        iterations: int | None = None,
+        device: str | None = None,
+        threads: int | None = None,
+        **options: Unpack[OptionKeywords],
     ) -> None:
         try:
-            self.options = make_options(
-                predicates="found",
-                pos=cast("Sequence[PredicatePos] | None", pos),
-                threshold=threshold,
-                iterations=iterations,
-            )
+            self.options = Options(**options | {"predicates": "found"})
         except ConfigError as error:
             raise ConfigError(f"{name}: {error}") from None
         register()
         self.name = name
         self.model = model
+        self.device = device
+        self.threads = threads
         self._files: dict[str, bytes] | None = None  # of a model that came as bytes
         self._labeler: Labeler | None = None
         self._process = os.getpid()
 
     def __call__(self, doc: Doc) -> Doc:
-        """Label one Doc; many are labelled much faster by `nlp.pipe`."""
+        """Label one Doc; `nlp.pipe` labels many Docs much faster."""
         return self._label([doc])[0]
 
     def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
@@ -89,32 +96,35 @@ class Component:
 
     @property
     def labeler(self) -> "Labeler":
-        """The model, loaded at the first use; raises ModelError if it cannot be."""
+        """The model, loaded at first use; raises ModelError if it cannot be loaded."""
         if os.getpid() != self._process:
-            # A worker of nlp.pipe(n_process=...): the threads that torch had before a fork are
-            # gone, and it would wait for them for ever. The workers share the cores anyway.
+            # A worker of nlp.pipe(n_process=...). The threads that torch had before the fork do
+            # not exist here, and it would wait for them forever.
             import torch
 
             torch.set_num_threads(1)
             self._process = os.getpid()
         if self._labeler is None:
             if self._files is None:
-                self._labeler = capsrl.load(self.model)
+                self._labeler = self._load(self.model)
             else:
                 with tempfile.TemporaryDirectory() as folder:
                     _write_files(self._files, Path(folder))
-                    self._labeler = capsrl.load(folder)
+                    self._labeler = self._load(folder)
         return self._labeler
+
+    def _load(self, model: str) -> "Labeler":
+        return capsrl.load(model, device=self.device, threads=self.threads)
 
     def _label(self, docs: list[Doc]) -> list[Doc]:
         labeler = self.labeler
-        words = [tokens for doc in docs for tokens in sentences_of(doc)]
+        words = [tokens for doc in docs for tokens in read_sentences(doc)]
         sentences = [to_sentence(tokens, labeler.inventory.tags) for tokens in words]
         self._check_tags(sentences)
-        labelled = labeler.label_sentences(sentences, options=self.options)
+        labeled = labeler.label_sentences(sentences, options=self.options)
         for doc in docs:
             clear(doc)
-        for tokens, sentence in zip(words, labelled, strict=True):
+        for tokens, sentence in zip(words, labeled, strict=True):
             store(tokens, sentence.propositions)
         return docs
 
@@ -123,15 +133,15 @@ class Component:
             return
         if not all(sentence.tags for sentence in sentences):
             raise ConfigError(
-                f"{self.name}: expected tags to choose predicates by"
-                f", got neither a Doc nor a model ({self.model}) with them; "
-                f"put a tagger before {self.name}, or leave out pos"
+                f"{self.name}: expected tags of the Doc or a model with a tagger to select "
+                f"predicates by pos, got {self.model} without; put a tagger before {self.name}, or "
+                "leave out pos"
             )
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the component's folder; it has a copy of the model, unless that is a shipped one.
+        """Write the component's folder, with a copy of the model unless it ships with capsrl.
 
-        pos, threshold and iterations are in the config of the pipeline.
+        The other settings are in the config of the pipeline.
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
@@ -140,11 +150,11 @@ class Component:
             srsly.write_json(path / _SETTINGS, {"model": self.model})
             shutil.rmtree(old, ignore_errors=True)
             return
-        _ = self.labeler  # not a model: say so now, not to whom the pipeline is given
+        _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         shutil.rmtree(new, ignore_errors=True)
         if self._files is not None:
             _write_files(self._files, new)
-        elif Path(self.model).resolve() != old.resolve():  # a pipeline saved where it was read
+        elif Path(self.model).resolve() != old.resolve():  # not a pipeline saved where it was read
             shutil.copytree(self.model, new)
         if new.exists():
             shutil.rmtree(old, ignore_errors=True)
@@ -152,33 +162,32 @@ class Component:
         srsly.write_json(path / _SETTINGS, {"model": None})
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":
-        """Take the model from what `to_disk` wrote."""
+        """Use the model that `to_disk` wrote."""
         path = Path(path)
         if not (path / _SETTINGS).is_file():
             raise ModelError(f"{path}: expected {_SETTINGS}, got no such file")
         model = srsly.read_json(path / _SETTINGS).get("model")
-        return self._take(str(path / _MODEL) if model is None else str(model), None)
+        return self._use(str(path / _MODEL) if model is None else str(model), None)
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """What `from_bytes` takes: the model folder itself, unless it is a shipped one."""
+        """The model for `from_bytes`: its name if it ships with capsrl, else all its files."""
         files = None
         if not self._is_shipped():
-            _ = self.labeler
+            _ = self.labeler  # raises if it is not a model
             files = self._files or _read_files(Path(self.model))
         return cast("bytes", srsly.msgpack_dumps({"model": self.model, "files": files}))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
-        """Take the model from what `to_bytes` gave."""
+        """Use the model that `to_bytes` returned."""
         settings: dict[str, Any] = srsly.msgpack_loads(data)
-        return self._take(settings["model"], settings["files"])
+        return self._use(settings["model"], settings["files"])
 
-    def _take(self, model: str, files: dict[str, bytes] | None) -> "Component":
+    def _use(self, model: str, files: dict[str, bytes] | None) -> "Component":
         self.model, self._files, self._labeler = model, files, None
         return self
 
     def _is_shipped(self) -> bool:
-        shipped = (Path(capsrl.__file__).parent / "models").glob("*/config.json")
-        return self._files is None and self.model in {file.parent.name for file in shipped}
+        return self._files is None and self.model in capsrl.shipped_models()
 
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__ | {"_labeler": None}  # loaded again where it is needed

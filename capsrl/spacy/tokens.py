@@ -1,10 +1,10 @@
-"""A spaCy Doc <-> our sentences and propositions.
+"""Convert spaCy Docs to sentences, and store propositions in Docs.
 
-What the model found is kept in `doc.user_data` as plain numbers and strings, by the character at
-which the predicate stands, in the layout spaCy has for the attributes of a token. So it goes with
-the Doc wherever spaCy knows how to take such attributes: to bytes and back, to another process,
-into a DocBin, into the Doc of one sentence (`span.as_doc`), into several Docs made one. Tokens and
-phrases are looked up when `doc._.propositions` is read, from the tokens and the parse of then.
+Propositions are stored in `doc.user_data` as plain numbers and strings, by the offset of their
+predicate, with keys like those of spaCy's own token attributes. So they stay with the Doc
+wherever spaCy preserves such attributes: in bytes, in other processes, in a DocBin, in the Doc of
+one sentence (`span.as_doc`), in merged Docs. Tokens and phrases are looked up when
+`doc._.propositions` is read, from the tokens and the parse that the Doc has at that time.
 """
 
 from bisect import bisect_right
@@ -20,14 +20,14 @@ from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.text.phrases import phrase_of
 from capsrl.text.sentences import MAX_WORDS, split_text
 
-_OWN = "capsrl"  # whose attribute it is, in the keys of doc.user_data
+_NAME = "capsrl"  # in the keys of doc.user_data
 
 
 @dataclass(frozen=True, slots=True)
 class TokenArgument:
     """A word that fills a role.
 
-    phrase  around the word, as `capsrl.text.phrases` finds it; None in a Doc without a parse
+    phrase  the phrase of the word, by `capsrl.text.phrases`; None in a Doc without a parse
     """
 
     role: str
@@ -47,9 +47,9 @@ class TokenProposition:
 
 
 def register() -> None:
-    """Define `doc._.propositions`; a pipeline does so itself, stored Docs may be read without one.
+    """Define `doc._.propositions`; needed only to read stored Docs without a pipeline.
 
-    Raises ConfigError if something else has that name.
+    Raises ConfigError if another package has defined it.
     """
     if not Doc.has_extension("propositions"):
         Doc.set_extension("propositions", getter=propositions_of)
@@ -58,15 +58,15 @@ def register() -> None:
     if getattr(getter, "__qualname__", None) != propositions_of.__qualname__:
         raise ConfigError(
             "doc._.propositions: expected a free name, got one that another package has defined; "
-            'take it away with Doc.remove_extension("propositions")'
+            'remove it with Doc.remove_extension("propositions")'
         )
 
 
-def sentences_of(doc: Doc) -> Iterator[list[Token]]:
+def read_sentences(doc: Doc) -> Iterator[list[Token]]:
     """The words of each sentence, without tokens that are white space.
 
-    Sentences are those of the Doc; where it has none, those that `capsrl.text.sentences` finds in
-    its text, with the tokens of the Doc. None is longer than MAX_WORDS: the rest is cut off.
+    Sentences are those of the Doc; if it has none, those that `capsrl.text.sentences` finds in its
+    text. Sentences of more than MAX_WORDS words are split.
     """
     sentences: Iterable[Iterable[Token]]
     if doc.has_annotation("SENT_START"):
@@ -82,9 +82,9 @@ def sentences_of(doc: Doc) -> Iterator[list[Token]]:
 
 
 def to_sentence(words: Sequence[Token], known_tags: Container[str]) -> Sentence:
-    """The sentence of some tokens, with the tags and lemmas that a tagger gave them, if one did.
+    """The sentence of some tokens, with their tags and lemmas if all of them have some.
 
-    known_tags  of the model: they tell whether it was trained on fine or universal ones
+    known_tags  the tags of the model, which show whether it was trained on fine or universal tags
     """
     lemmas = tuple(token.lemma_ for token in words)
     both = [tuple(token.pos_ for token in words), tuple(token.tag_ for token in words)]
@@ -98,14 +98,14 @@ def to_sentence(words: Sequence[Token], known_tags: Container[str]) -> Sentence:
 
 
 def store(words: Sequence[Token], propositions: Iterable[Proposition]) -> None:
-    """Keep the propositions of a sentence in the Doc of its words."""
+    """Store the propositions of a sentence in the Doc of its words."""
     for proposition in propositions:
         predicate = words[proposition.predicate]
-        _data(predicate.doc)["._.", _OWN, predicate.idx, None] = {
+        _data(predicate.doc)["._.", _NAME, predicate.idx, None] = {
             "sense": proposition.sense,
             "probability": proposition.probability,
             "arguments": [
-                # Relative, so that it stays true when the Doc becomes part of another.
+                # Relative, so that it stays right when the Doc becomes part of another.
                 [argument.role, words[argument.word].idx - predicate.idx, argument.probability]
                 for argument in proposition.arguments
             ],
@@ -113,22 +113,22 @@ def store(words: Sequence[Token], propositions: Iterable[Proposition]) -> None:
 
 
 def clear(doc: Doc) -> None:
-    """Forget the propositions of a Doc."""
+    """Remove the propositions of a Doc."""
     for start, _ in _stored(doc):
-        del _data(doc)["._.", _OWN, start, None]
+        del _data(doc)["._.", _NAME, start, None]
 
 
 def propositions_of(doc: Doc) -> list[TokenProposition]:
-    """What `doc._.propositions` gives: made anew at every call, empty before the component ran."""
+    """The value of `doc._.propositions`, computed at every access; empty in an unlabeled Doc."""
     starts = [token.idx for token in doc]
     end = starts[-1] + len(doc[-1]) if starts else 0
 
     def token_at(offset: int) -> Token | None:  # None: the Doc was cut out of a longer one
         return doc[bisect_right(starts, offset) - 1] if 0 <= offset < end else None
 
-    # The heads of a tree without sentences are not to be had.
+    # spaCy does not give the heads of a tree without sentences.
     parsed = doc.has_annotation("DEP") and doc.has_annotation("SENT_START")
-    trees: dict[int, _Tree] = {}  # by where their sentences start
+    trees: dict[int, _Tree] = {}  # by the start of their sentences
     found: list[TokenProposition] = []
     for start, data in sorted(_stored(doc), key=lambda pair: pair[0]):
         predicate = token_at(start)
@@ -171,7 +171,7 @@ class _Tree:
         return None if head.i == token.i else self.positions.get(head.i)
 
     def phrase(self, predicate: Token, role: str, word: Token) -> Span | None:
-        """The phrase of an argument; None if it is in another sentence than its predicate."""
+        """The phrase of an argument; None if it is not in the sentence of its predicate."""
         if word.i not in self.positions or predicate.i not in self.positions:
             return None
         argument = Argument(role, self.positions[word.i])
@@ -186,9 +186,9 @@ def _stored(doc: Doc) -> list[tuple[int, dict[str, Any]]]:
     return [
         (key[2], value)
         for key, value in _data(doc).items()
-        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", _OWN)
+        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", _NAME)
     ]
 
 
 def _data(doc: Doc) -> dict[Any, Any]:
-    return doc.user_data  # declared with strings for keys, which spaCy itself does not use
+    return doc.user_data  # its declared type has string keys, but spaCy itself uses tuples

@@ -20,8 +20,8 @@ from capsrl.cli import main
 from capsrl.cli.inputs import read_inputs
 from capsrl.data.formats import read_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
-from capsrl.show import movements
-from capsrl.show.table import make_console, render_table
+from capsrl.show import role_histories
+from capsrl.show.table import make_console, table_parts
 from tests.helpers.tiny_networks import assert_same_answers, make_labeler
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,7 +73,7 @@ def sentences_of(output):
 
 def tables(sentences, **options):
     file = io.StringIO()
-    make_console(file).print(render_table(sentences, **options))
+    make_console(file).print(*table_parts(sentences, **options))
     return file.getvalue()
 
 
@@ -120,7 +120,7 @@ def test_traces(label, labeler):
     found = sentences_of(label(TEXT, "--trace", "--format", "json").out)
     for ours, theirs in zip(found, labelled, strict=True):
         for mine, other in zip(ours.propositions, theirs.propositions, strict=True):
-            for one, two in zip(movements(mine), movements(other), strict=True):
+            for one, two in zip(role_histories(mine), role_histories(other), strict=True):
                 assert (one.word, one.role, one.best) == (two.word, two.role, two.best)
                 assert one.probs == pytest.approx(two.probs, abs=1e-6)
     page = label(TEXT, "--trace", "--format", "html").out

@@ -19,7 +19,7 @@ from capsrl.data.jsonl import (
 )
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
-from capsrl.show import movements
+from capsrl.show import role_histories
 
 VALIDATOR = Draft202012Validator(json_schema())
 
@@ -106,8 +106,8 @@ def test_traces_come_back_without_the_roles_nobody_had():
     assert proposition.trace.roles == ("_", "A0")
     assert proposition.trace.beliefs.tolist() == TRACE.beliefs[:, :, [0, 2]].tolist()
     assert proposition.trace.beliefs.dtype == np.float32
-    assert movements(proposition) == movements(SENTENCE.propositions[0])
-    assert [(m.word, m.role, m.kept) for m in movements(proposition)] == [
+    assert role_histories(proposition) == role_histories(SENTENCE.propositions[0])
+    assert [(m.word, m.role, m.kept) for m in role_histories(proposition)] == [
         (0, "A0", True),
         (2, "A0", False),
     ]

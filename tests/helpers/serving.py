@@ -1,4 +1,4 @@
-"""Ways to reach a service: in this process without a network, and in another over loopback."""
+"""Start services: in this process without a network, and in another process over loopback."""
 
 import asyncio
 import dataclasses
@@ -46,10 +46,7 @@ def post(labeler, body, *, headers=None, **options):
 
 
 class Held(Labeler):
-    """A labeler that begins to label only when it is let go, but for its first sentence.
-
-    The service labels one when it starts.
-    """
+    """A labeler that blocks until `go` is set, except for the first call: the warm-up."""
 
     def __init__(self, labeler):
         super().__init__(labeler.network, labeler.config)
@@ -67,18 +64,18 @@ class Held(Labeler):
 
 
 async def until(condition):
-    """Let others run until something is so."""
+    """Let other tasks run until a condition holds."""
     for _ in range(2000):
         if condition():
             return
         await asyncio.sleep(0.005)
-    raise AssertionError("it never was so")
+    raise AssertionError("the condition never held")
 
 
 def same(ours, theirs, tolerance=1e-4):
     """Whether two JSON values are equal, numbers to within a tolerance.
 
-    Matrices of other sizes are added up in another order, so a batch changes the last digits.
+    The size of a batch changes the order of additions, and so the last digits.
     """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         return ours.keys() == theirs.keys() and all(
@@ -94,8 +91,8 @@ def same(ours, theirs, tolerance=1e-4):
 
 
 def expected(labeler, text, **options):
-    """What the library says of a text."""
-    return [sentence.alone().to_dict() for sentence in labeler.label(text, **options)]
+    """What the library answers for a text."""
+    return [sentence.standalone().to_dict() for sentence in labeler.label(text, **options)]
 
 
 @dataclasses.dataclass
@@ -129,7 +126,7 @@ def running(folder, *options, **environment):
             line = process.stdout.readline()
             found = re.search(r"http://\S+", line)
             assert found, line + log.read_text()
-            httpx.get(found[0] + "ready", timeout=60)  # waits until connections are taken
+            httpx.get(found[0] + "ready", timeout=60)  # waits until connections are accepted
             yield Running(found[0], process, log)
         finally:
             if process.poll() is None:

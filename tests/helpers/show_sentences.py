@@ -1,4 +1,4 @@
-"""Sentences for the tests of showing, written for them, with probabilities and traces."""
+"""Hand-written sentences with probabilities and traces, for the tests of capsrl.show."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ ROLES = ("_", "A0", "A1", "AM-TMP")
 
 
 def contract(*, traced: bool = False) -> Sentence:
-    """Two propositions; at first two words are taken for A1 of the first, one is given up."""
+    """Two propositions; two words are A1 of the first at the start, one of them in the result."""
     words = ("Hiti", "signed", "the", "contract", "yesterday", "and", "left", ".")
     text = "Hiti signed the contract yesterday and left."
     offsets = ((0, 4), (5, 11), (12, 15), (16, 24), (25, 34), (35, 38), (39, 43), (43, 44))

@@ -1,4 +1,4 @@
-"""The service is the library over HTTP: the same answers, and refusals that say why."""
+"""The service answers what the library answers, and says why when it refuses."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from capsrl.data.jsonl import json_schema
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.serve.limits import Limits
-from tests.helpers.serving import Held, client_of, expected, post, same, until
+from tests.helpers.serving import JSON, Held, client_of, expected, post, same, until
 from tests.helpers.tiny_networks import make_labeler
 
 TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were angry."
@@ -22,11 +22,11 @@ TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were ang
     [
         {},
         {"iterations": 3, "trace": True},
-        {"kinds": ["verb"], "threshold": 0.9},
-        {"predicates": [10, 36]},
+        {"pos": ["verb"], "threshold": 0.9},
+        {"at": [10, 36]},
     ],
 )
-def test_server_says_what_the_library_says(labeler, options):
+def test_same_as_the_library(labeler, options):
     response = post(labeler, {"text": TEXT} | options)
     assert response.status_code == 200
     assert response.headers["content-type"] == "application/json"
@@ -37,7 +37,7 @@ def test_server_says_what_the_library_says(labeler, options):
         jsonschema.validate(sentence, json_schema())
 
 
-def test_texts_are_answered_in_their_order(labeler):
+def test_several_texts(labeler):
     texts = ["Dogs bark.", "", TEXT, "Naïve 猫 sat."]
     response = post(labeler, {"texts": texts})
     assert same(
@@ -45,14 +45,13 @@ def test_texts_are_answered_in_their_order(labeler):
     )
 
 
-def test_one_way_and_the_other_are_the_same_in_all_options(tiny):
-    """Requests with other options come at the same time, and none gets another's."""
+def test_requests_with_different_options_at_the_same_time(tiny):
     bodies = [
         {"text": TEXT, "iterations": 1},
         {"text": TEXT, "iterations": 2, "trace": True},
         {"text": TEXT, "threshold": 0.5},
-        {"text": TEXT, "kinds": []},
-        {"text": TEXT, "predicates": [0]},
+        {"text": TEXT, "pos": ["noun"]},
+        {"text": TEXT, "at": [0]},
         {"text": TEXT},
     ]
 
@@ -65,7 +64,7 @@ def test_one_way_and_the_other_are_the_same_in_all_options(tiny):
         assert same(response.json()["sentences"], expected(tiny, TEXT, **options))
 
 
-def test_answers_are_never_swapped(tiny):
+def test_responses_are_never_swapped(tiny):
     texts = [
         f"Worker {i} wants to leave house {i * i} this year." + " No." * (i % 7) for i in range(100)
     ]
@@ -90,23 +89,23 @@ def test_answers_are_never_swapped(tiny):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"iterations": 0}, "expected at least 1 iteration, got 0"),
-        ({"predicates": [2]}, "expected an offset inside a word, got 2"),
-        ({"predicates": [-1]}, "expected an offset inside a word, got -1"),
+        ({"iterations": 0}, "iterations: expected an integer of at least 1, got 0"),
+        ({"at": [2]}, "at: expected an offset inside a word, got 2"),
+        ({"at": [-1]}, "at: expected an offset inside a word, got -1"),
     ],
 )
-def test_refusals_are_in_the_words_of_the_library(tiny, options, message):
+def test_refusals_of_the_library(tiny, options, message):
     with pytest.raises(ValueError, match=f"^{message}$"):
         tiny.label(TEXT, **options)
     response = post(tiny, {"text": TEXT} | options)
     assert (response.status_code, response.json()) == (422, {"detail": message})
 
 
-def test_kinds_need_a_tagger_here_as_there():
+def test_pos_needs_a_tagger():
     without = make_labeler()
-    with pytest.raises(ConfigError, match="a model with a tagger") as refused:
-        without.label("dogs bark", kinds=["verb"])
-    response = post(without, {"text": "dogs bark", "kinds": ["verb"]})
+    with pytest.raises(ConfigError, match="tagger") as refused:
+        without.label("dogs bark", pos=["verb"])
+    response = post(without, {"text": "dogs bark", "pos": ["verb"]})
     assert (response.status_code, response.json()) == (422, {"detail": str(refused.value)})
 
 
@@ -123,8 +122,15 @@ def test_too_long_texts(tiny):
         assert (response.status_code, response.json()) == (413, {"detail": detail})
 
 
-@pytest.mark.parametrize("announced", [True, False])
-def test_too_long_bodies_are_not_read_to_their_end(tiny, announced):
+@pytest.mark.parametrize(
+    ("headers", "expected_read"),
+    [
+        ({}, 6100),
+        ({"Content-Length": "100000"}, 5100),
+        ({"Content-Length": "100000", "Expect": "100-continue"}, 0),
+    ],
+)
+def test_long_bodies_are_read_to_a_limit_and_dropped(tiny, headers, expected_read):
     read = 0
 
     async def parts():
@@ -134,19 +140,16 @@ def test_too_long_bodies_are_not_read_to_their_end(tiny, announced):
             yield b" " * 100
 
     async def run():
-        headers = {"Content-Type": "application/json"}
-        if announced:
-            headers["Content-Length"] = "100000"
-        async with client_of(tiny, limits=Limits(body=1000)) as client:
-            return await client.post("/label", content=parts(), headers=headers)
+        async with client_of(tiny, limits=Limits(body=1000, drain=5000)) as client:
+            return await client.post("/label", content=parts(), headers=JSON | headers)
 
     response = asyncio.run(run())
     detail = "body: expected at most 1,000 bytes, got more; send the texts in parts"
     assert (response.status_code, response.json()) == (413, {"detail": detail})
-    assert read == (0 if announced else 1100)
+    assert read == expected_read
 
 
-def test_a_body_that_does_not_come_is_not_waited_for(tiny):
+def test_slow_body(tiny):
     async def parts():
         yield b'{"text": '
         await asyncio.sleep(20)
@@ -163,13 +166,13 @@ def test_a_body_that_does_not_come_is_not_waited_for(tiny):
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
-def test_only_json_is_read(tiny, kind):
+def test_content_type(tiny, kind):
     response = post(tiny, b'{"text": "x"}', headers={"Content-Type": kind})
     detail = f"content-type: expected application/json, got {kind or 'none'}"
     assert (response.status_code, response.json()) == (415, {"detail": detail})
 
 
-def test_a_full_queue_is_503_and_ready_says_so(tiny):
+def test_full_queue(tiny):
     async def run():
         held = Held(tiny)
         async with client_of(held, limits=Limits(queue=2, batch=1, wait=0)) as client:
@@ -190,13 +193,13 @@ def test_a_full_queue_is_503_and_ready_says_so(tiny):
     for response in (refused, ready):
         assert response.status_code == 503
         assert int(response.headers["retry-after"]) >= 1
-        assert response.json()["detail"].startswith("expected a place in the queue, got none")
+        assert response.json()["detail"].startswith("queue: expected a free place, got none")
     assert alive.json() == {"status": "ok"}
     words = [response.json()["sentences"][0]["words"] for response in served]
     assert words == [["a", "b"], ["c"], ["d"]]
 
 
-def test_an_answer_that_takes_too_long_is_503(tiny):
+def test_timeout(tiny):
     async def run():
         held = Held(tiny)
         async with client_of(held, limits=Limits(seconds=0.1)) as client:
@@ -207,12 +210,14 @@ def test_an_answer_that_takes_too_long_is_503(tiny):
     response = asyncio.run(run())
     assert response.status_code == 503
     assert response.headers["retry-after"] == "5"
-    assert response.json()["detail"].startswith("expected an answer within 0.1 seconds, got none")
+    assert response.json()["detail"].startswith(
+        "server: expected a response within 0.1 seconds, got none"
+    )
 
 
-def test_a_client_that_goes_away_frees_its_place(tiny):
+def test_disconnected_clients_leave_the_queue(tiny):
     async def ask(app, text, gone):
-        """One request by hand: the client is there until `gone`."""
+        """One request by hand, from a client that disconnects at `gone`."""
         messages = [{"type": "http.request", "body": json.dumps({"text": text}).encode()}]
         sent = []
 
@@ -256,7 +261,7 @@ def test_a_client_that_goes_away_frees_its_place(tiny):
 
 @pytest.mark.parametrize("path", ["/label", "/metrics"])
 @pytest.mark.parametrize("header", [None, "Bearer ", "Bearer wrong", "Basic right", "right"])
-def test_without_the_token_nothing_is_told(tiny, path, header):
+def test_without_token(tiny, path, header):
     headers = {} if header is None else {"Authorization": header}
 
     async def run():
@@ -270,10 +275,10 @@ def test_without_the_token_nothing_is_told(tiny, path, header):
     assert response.json()["detail"].startswith("authorization: expected Bearer and the token")
 
 
-def test_with_the_token_everything_is(tiny):
+def test_with_token(tiny):
     async def run():
         async with client_of(tiny, token="right") as client:
-            # These tell nothing of anybody, and those who ask for them often have no token.
+            # These say nothing about users, and monitoring often has no token.
             for path in ("/health", "/ready", "/openapi.json", "/"):
                 assert (await client.get(path)).status_code == 200
             client.headers["Authorization"] = "bearer right"
@@ -283,7 +288,7 @@ def test_with_the_token_everything_is(tiny):
     assert asyncio.run(run()).json() == {"sentences": expected(tiny, TEXT)}
 
 
-def test_the_page_and_its_files_are_served(tiny):
+def test_page_and_its_files(tiny):
     async def run():
         async with client_of(tiny) as client:
             page = await client.get("/")
@@ -303,7 +308,7 @@ def test_the_page_and_its_files_are_served(tiny):
 
 
 class Failing(Labeler):
-    """A labeler with a fault that one text brings out."""
+    """A labeler that fails on one text."""
 
     def label_sentences(self, sentences, **options):
         sentences = list(sentences)
@@ -312,7 +317,7 @@ class Failing(Labeler):
         return super().label_sentences(sentences, **options)
 
 
-def test_a_fault_is_the_fate_of_one_request_and_is_not_told(tiny, caplog):
+def test_an_internal_error_fails_one_request(tiny, caplog):
     caplog.set_level("INFO")
 
     async def run():
@@ -327,15 +332,15 @@ def test_a_fault_is_the_fate_of_one_request_and_is_not_told(tiny, caplog):
     assert same(last.json()["sentences"], expected(tiny, "go"))
     assert failed.status_code == 500
     name = failed.headers["x-request-id"]
-    assert failed.json() == {"detail": f"the server made a mistake; its log tells which: {name}"}
+    assert failed.json() == {"detail": f"internal error; request id {name}"}
     fields = [record.fields for record in caplog.records if record.name == "capsrl.serve"]
     [fault] = [each for each in fields if "error" in each]
     assert (fault["id"], fault["error"]) == (name, "RuntimeError")
-    assert any("label_sentences" in place for place in fault["places"])
+    assert any("label_sentences" in frame for frame in fault["traceback"])
     assert "hunter2" not in json.dumps(fields)
 
 
-def test_the_log_has_numbers_but_no_text(tiny, caplog):
+def test_log_without_text(tiny, caplog):
     caplog.set_level("INFO")
 
     async def run():

@@ -1,3 +1,5 @@
+"""The batcher, with a function that doubles numbers as its work."""
+
 import asyncio
 import threading
 import time
@@ -8,8 +10,8 @@ from capsrl.serve.batcher import Batcher, QueueFull
 from tests.helpers.serving import until
 
 
-class Mill:
-    """Doubles numbers; remembers its batches, and stands still while it is held."""
+class Doubler:
+    """Doubles numbers, records its batches, and blocks while `go` is not set."""
 
     def __init__(self):
         self.batches = []
@@ -20,46 +22,46 @@ class Mill:
         self.batches.append(list(numbers))
         assert self.go.wait(10)
         if 666 in numbers:
-            raise RuntimeError("the mill broke")
+            raise RuntimeError("the work failed")
         return [ValueError(f"{n} is odd") if n % 2 else 2 * n for n in numbers]
 
 
 def run(scenario, **options):
-    """Run an async function of (mill, batcher); gives the batches."""
-    mill = Mill()
+    """Run an async function of (work, batcher); returns the batches."""
+    work = Doubler()
 
     async def main():
         limits = {"max_items": 8, "max_size": 100, "max_queue": 50, "wait": 0.02}
-        batcher = Batcher(mill, **(limits | options))
+        batcher = Batcher(work, **(limits | options))
         batcher.start()
         try:
-            await scenario(mill, batcher)
+            await scenario(work, batcher)
         finally:
-            mill.go.set()
+            work.go.set()
             await batcher.close()
 
     asyncio.run(main())
-    return mill.batches
+    return work.batches
 
 
-def test_what_comes_together_is_worked_on_together():
-    async def scenario(mill, batcher):
+def test_items_that_arrive_together_share_a_batch():
+    async def scenario(work, batcher):
         answers = await asyncio.gather(*(batcher.submit(n, 1) for n in (2, 4, 6)))
         assert answers == [4, 8, 12]
 
     assert run(scenario) == [[2, 4, 6]]
 
 
-def test_batches_have_a_limit_of_items_and_of_size():
-    async def scenario(mill, batcher):
+def test_batches_are_limited_in_items_and_size():
+    async def scenario(work, batcher):
         sizes = [1, 1, 1, 6, 5, 30, 1]
         await asyncio.gather(*(batcher.submit(2 * i, size) for i, size in enumerate(sizes)))
 
     assert run(scenario, max_items=3, max_size=10) == [[0, 2, 4], [6], [8], [10], [12]]
 
 
-def test_one_alone_waits_no_longer_than_told():
-    async def scenario(mill, batcher):
+def test_a_single_item_waits_for_others():
+    async def scenario(work, batcher):
         start = time.perf_counter()
         await batcher.submit(2, 1)
         assert 0.19 < time.perf_counter() - start < 2
@@ -67,8 +69,8 @@ def test_one_alone_waits_no_longer_than_told():
     run(scenario, wait=0.2)
 
 
-def test_a_full_batch_waits_for_nobody():
-    async def scenario(mill, batcher):
+def test_a_full_batch_does_not_wait():
+    async def scenario(work, batcher):
         async with asyncio.timeout(10):
             await asyncio.gather(batcher.submit(2, 1), batcher.submit(4, 1))
             await batcher.submit(6, 100)
@@ -76,45 +78,47 @@ def test_a_full_batch_waits_for_nobody():
     assert run(scenario, max_items=2, wait=60) == [[2, 4], [6]]
 
 
-def test_while_one_batch_is_worked_on_the_next_gathers():
-    async def scenario(mill, batcher):
-        mill.go.clear()
+def test_items_gather_while_a_batch_is_worked_on():
+    async def scenario(work, batcher):
+        work.go.clear()
         first = asyncio.create_task(batcher.submit(2, 1))
-        await until(lambda: mill.batches)
+        await until(lambda: work.batches)
         others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6, 8)]
         await until(lambda: batcher.waiting == 3)
-        mill.go.set()
+        work.go.set()
         assert await asyncio.gather(first, *others) == [4, 8, 12, 16]
 
     assert run(scenario, wait=0) == [[2], [4, 6, 8]]
 
 
-def test_a_full_queue_takes_no_more_and_says_when_to_come_back():
-    async def scenario(mill, batcher):
-        mill.go.clear()
+def test_full_queue():
+    async def scenario(work, batcher):
+        work.go.clear()
         first = asyncio.create_task(batcher.submit(2, 1))
-        await until(lambda: mill.batches)
+        await until(lambda: work.batches)
         others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6)]
         await until(lambda: batcher.waiting == 2)
         assert not batcher.is_open
-        with pytest.raises(QueueFull, match="expected a place in the queue, got none; try.* 1 s"):
+        with pytest.raises(
+            QueueFull, match="queue: expected a free place, got none; try again in 1 s"
+        ):
             await batcher.submit(8, 1)
         await asyncio.sleep(1.1)
         with pytest.raises(QueueFull) as refused:
             await batcher.submit(8, 1)
         assert refused.value.retry_after == 2
-        mill.go.set()
+        work.go.set()
         assert await asyncio.gather(first, *others) == [4, 8, 12]
         assert await batcher.submit(8, 1) == 16
 
     run(scenario, max_queue=2, wait=0)
 
 
-def test_who_gives_up_frees_the_place():
-    async def scenario(mill, batcher):
-        mill.go.clear()
+def test_cancelled_items_leave_the_queue():
+    async def scenario(work, batcher):
+        work.go.clear()
         first = asyncio.create_task(batcher.submit(2, 60))
-        await until(lambda: mill.batches)
+        await until(lambda: work.batches)
         second = asyncio.create_task(batcher.submit(4, 60))
         await until(lambda: batcher.waiting == 1)
         second.cancel()
@@ -122,15 +126,15 @@ def test_who_gives_up_frees_the_place():
         third = asyncio.create_task(batcher.submit(6, 50))
         fourth = asyncio.create_task(batcher.submit(8, 50))
         await until(lambda: batcher.waiting == 2)
-        first.cancel()  # too late: it is being worked on, but nobody will hear of it
-        mill.go.set()
+        first.cancel()  # too late: it is being worked on
+        work.go.set()
         assert await asyncio.gather(third, fourth) == [12, 16]
 
     assert run(scenario) == [[2], [6, 8]]
 
 
-def test_one_item_may_fail_alone():
-    async def scenario(mill, batcher):
+def test_one_item_may_fail():
+    async def scenario(work, batcher):
         answers = await asyncio.gather(
             *(batcher.submit(n, 1) for n in (2, 3, 4)), return_exceptions=True
         )
@@ -141,27 +145,27 @@ def test_one_item_may_fail_alone():
     assert run(scenario) == [[2, 3, 4]]
 
 
-def test_a_batch_that_breaks_the_work_does_not_end_it():
-    async def scenario(mill, batcher):
+def test_the_thread_survives_an_exception():
+    async def scenario(work, batcher):
         answers = await asyncio.gather(
             *(batcher.submit(n, 1) for n in (2, 666)), return_exceptions=True
         )
-        assert [str(answer) for answer in answers] == ["the mill broke"] * 2
+        assert [str(answer) for answer in answers] == ["the work failed"] * 2
         assert await batcher.submit(4, 1) == 8
 
     run(scenario)
 
 
-def test_at_the_end_those_who_wait_are_served_and_others_are_not():
-    async def scenario(mill, batcher):
-        mill.go.clear()
+def test_close_drains_the_queue():
+    async def scenario(work, batcher):
+        work.go.clear()
         tasks = [asyncio.create_task(batcher.submit(n, 1)) for n in (2, 4, 6)]
-        await until(lambda: mill.batches)
+        await until(lambda: work.batches)
         end = asyncio.create_task(batcher.close())
         await asyncio.sleep(0)
         with pytest.raises(QueueFull):
             await batcher.submit(8, 1)
-        mill.go.set()
+        work.go.set()
         assert await asyncio.gather(*tasks) == [4, 8, 12]
         await end
 

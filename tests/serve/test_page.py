@@ -1,4 +1,4 @@
-"""The page in a real browser, with the real service behind it."""
+"""The page in a real browser, with the shipped model."""
 
 import re
 import shutil
@@ -13,6 +13,7 @@ from urllib.parse import parse_qs, urlencode
 
 import pytest
 
+from capsrl.data.conll09 import format_conll09
 from capsrl.data.jsonl import read_jsonl
 from capsrl.sentence import Proposition
 
@@ -33,7 +34,7 @@ SWITCHES = (
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
 
 STORY = "She read her son a story before dinner."  # son: A1 after iteration 1, A2 after 2
-# 64 words, some with commas, eight predicates; drawn on many lines on a phone.
+# 64 words, commas, eight predicates; takes many lines on a phone.
 LONG = (
     "After the council, which had met in secret for three weeks, finally admitted that the old "
     "bridge near the harbour could no longer carry the heavy trucks that the brewery sends to the "
@@ -43,7 +44,7 @@ LONG = (
 
 
 class Server:
-    """The service on a free port of this machine, in a thread."""
+    """The service on a free port, in a thread."""
 
     def __init__(self, app):
         self.socket = socket.create_server(("127.0.0.1", 0))
@@ -71,7 +72,7 @@ def url(labeler) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    playwright.expect.set_options(timeout=30_000)  # a busy machine is no mistake of the page
+    playwright.expect.set_options(timeout=30_000)  # for busy machines
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(SWITCHES))
         yield browser
@@ -80,21 +81,21 @@ def browser() -> "Iterator[Browser]":
 
 @pytest.fixture
 def page(browser, url) -> "Iterator[Page]":
-    """The page, freshly opened; what the browser complains of fails the test."""
+    """The page, freshly opened; messages on the console fail the test."""
     page = browser.new_page(base_url=url, viewport={"width": 1280, "height": 900})
-    complaints = watch(page)
+    messages = watch(page)
     page.goto("/")
     yield page
     page.close()
-    assert complaints == []
+    assert messages == []
 
 
 def watch(page: "Page") -> list[str]:
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-    return complaints
+    messages: list[str] = []
+    page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.on("dialog", lambda dialog: messages.append(f"dialog: {dialog.message}"))
+    return messages
 
 
 def label(page: "Page", text: str) -> None:
@@ -104,16 +105,16 @@ def label(page: "Page", text: str) -> None:
 
 
 def answered(page: "Page") -> None:
-    playwright.expect(page.get_by_role("status")).to_have_text(re.compile("predicate|no word"))
+    playwright.expect(page.get_by_role("status")).to_have_text(re.compile("predicate|empty"))
 
 
 def arcs(page: "Page", state: str) -> list[str]:
-    """What is written on the arcs of a state; an arc over two lines has two labels."""
+    """The labels of the arcs of a state; an arc over two lines has two."""
     return sorted(set(page.locator(f".arc.{state} .role").all_text_contents()))
 
 
-def believed(proposition: Proposition, step: int, state: str = "now") -> list[str]:
-    """What should be written there, by the library's own trace."""
+def labels_of(proposition: Proposition, step: int, state: str = "now") -> list[str]:
+    """The labels that these arcs should have, from the library's own trace."""
     trace = proposition.trace
     best = trace.beliefs.argmax(-1)  # N+1 T
     shown = []
@@ -124,7 +125,7 @@ def believed(proposition: Proposition, step: int, state: str = "now") -> list[st
     return sorted(set(shown))
 
 
-def test_the_page_asks_nobody_else_and_has_no_code_in_its_text():
+def test_no_external_files_and_no_inline_code():
     names = {path.name for path in STATIC.iterdir()}
     assert {"index.html", "app.js", "style.css"} <= names
     for path in STATIC.iterdir():
@@ -135,7 +136,7 @@ def test_the_page_asks_nobody_else_and_has_no_code_in_its_text():
     assert not re.search(r"<[^>]*\son\w+=|<[^>]*\sstyle=|<script(?![^>]*\ssrc=)|<style", page)
 
 
-def test_examples_change_their_minds(labeler):
+def test_roles_of_the_examples_change(labeler):
     page = (STATIC / "index.html").read_text(encoding="utf-8").replace("&amp;", "&")
     examples = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', page)
     assert len(examples) >= 5
@@ -160,7 +161,7 @@ def test_label_and_choose_a_predicate(page, labeler):
     for number, sentence in enumerate(sentences):
         buttons = items.nth(number).locator("button.predicate")
         assert buttons.all_text_contents() == [sentence.words[p] for p in sentence.predicates]
-        assert items.nth(number).locator("p").first.text_content() == sentence.alone().text
+        assert items.nth(number).locator("p").first.text_content() == sentence.standalone().text
     proposition = sentences[0].propositions[-1]
     button = page.get_by_role("button", name="signing")
     button.click()
@@ -174,7 +175,7 @@ def test_label_and_choose_a_predicate(page, labeler):
 
 
 @needs_browser
-def test_slider_shows_what_was_believed(page, labeler):
+def test_slider(page, labeler):
     label(page, STORY)
     page.get_by_label("Iterations").select_option("4")
     slider = page.get_by_label("Iteration", exact=True)
@@ -184,21 +185,21 @@ def test_slider_shows_what_was_believed(page, labeler):
     trace = proposition.trace
     for step in (4, 0, 1, 2, 3):
         slider.fill(str(step))
-        assert arcs(page, "now") == believed(proposition, step)
-        assert arcs(page, "past") == believed(proposition, step, "past")
+        assert arcs(page, "now") == labels_of(proposition, step)
+        assert arcs(page, "past") == labels_of(proposition, step, "past")
         row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="son"))
         columns = page.locator("#heat thead th").all_text_contents()[1:]
         wanted = [trace.beliefs[step, 3, trace.roles.index(r)] for r in columns[:-1]]
         wanted += [trace.beliefs[step, 3, 0]]
         assert row.locator("td").all_text_contents() == [f"{prob:.2f}" for prob in wanted]
     slider.fill("1")
-    assert "A1 is claimed by “son” and “story”." in page.locator("#story").text_content()
+    assert "“son” and “story” share A1." in page.locator("#story").text_content()
     slider.fill("2")
-    assert "“son” moves from A1 to A2." in page.locator("#story").text_content()
+    assert "“son” changes from A1 to A2." in page.locator("#story").text_content()
 
 
 @needs_browser
-def test_play_runs_to_the_end(page):
+def test_play(page):
     label(page, STORY)
     page.get_by_role("button", name="Play").click()
     shown = page.locator("#iteration-shown")
@@ -208,18 +209,18 @@ def test_play_runs_to_the_end(page):
 
 
 @needs_browser
-def test_downloads_are_what_the_library_writes(page, labeler, tmp_path):
+def test_downloads_equal_files_of_the_library(page, labeler, tmp_path):
     text = f"{STORY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
     label(page, text)
-    sentences = [sentence.alone() for sentence in labeler.label(text, trace=True)]
+    sentences = [sentence.standalone() for sentence in labeler.label(text, trace=True)]
     read = list(read_jsonl(saved(page, "Download JSON", "capsrl.jsonl", tmp_path).splitlines()))
     assert [sentence.to_json() for sentence in read] == [s.to_json() for s in sentences]
     rows = saved(page, "Download CoNLL-2009", "capsrl.conll09", tmp_path)
-    assert rows == "".join(sentence.to_conll09() for sentence in sentences)
+    assert rows == "".join(format_conll09(sentence) for sentence in sentences)
 
 
 @needs_browser
-def test_downloaded_drawing_shows_the_iteration_in_view(page, labeler, tmp_path):
+def test_downloaded_drawing(page, labeler, tmp_path):
     label(page, STORY)
     drawn = {}
     for step in ("1", "2"):
@@ -230,7 +231,7 @@ def test_downloaded_drawing_shows_the_iteration_in_view(page, labeler, tmp_path)
     assert [word for word in drawn["1"] if word in STORY] == STORY[:-1].split() + ["."]
     assert len([label for label in drawn["1"] if label.startswith(("A1 ", "A2 "))]) == 2
     (sentence,) = labeler.label(STORY, trace=True)
-    (ghost,) = believed(sentence.propositions[0], 2, "past")
+    (ghost,) = labels_of(sentence.propositions[0], 2, "past")
     assert ghost in drawn["2"] and ghost not in drawn["1"]
 
 
@@ -243,7 +244,7 @@ def saved(page: "Page", button: str, name: str, folder: Path) -> str:
 
 
 @needs_browser
-def test_too_long_text_is_refused_and_the_next_is_not(browser, url):
+def test_errors_are_shown_and_cleared(browser, url):
     page = browser.new_page(base_url=url)
     page.goto("/")
     page.get_by_label("English text").fill("Birds sing. " * 100)
@@ -255,19 +256,19 @@ def test_too_long_text_is_refused_and_the_next_is_not(browser, url):
     playwright.expect(error).to_be_hidden()
     page.context.set_offline(True)
     page.get_by_role("button", name="Label").click()
-    playwright.expect(error).to_contain_text("No answer from the service")
+    playwright.expect(error).to_contain_text("The server does not respond")
     page.close()
 
 
 @needs_browser
-def test_everything_by_keyboard(page):
+def test_keyboard(page):
     page.get_by_label("English text").focus()
     page.keyboard.press("Control+a")
     page.keyboard.type("Dogs bark and cats sleep.")
     page.keyboard.press("Control+Enter")
     answered(page)
     focused = page.locator(":focus")
-    for name in ("Label", "", "bark", "sleep"):  # the second is the choice of iterations
+    for name in ("Label", "", "bark", "sleep"):  # the second is the number of iterations
         page.keyboard.press("Tab")
         assert focused.evaluate("e => e.tagName === 'BUTTON' ? e.textContent : ''") == name
     page.keyboard.press("Enter")
@@ -283,7 +284,7 @@ def test_everything_by_keyboard(page):
 
 
 @needs_browser
-def test_the_address_brings_the_view_back(page):
+def test_address_restores_the_view(page):
     text = f"Birds sing. {STORY}"
     page.goto("/#" + urlencode({"text": text, "n": 4, "s": 1, "p": 1, "i": 1}))
     answered(page)
@@ -296,7 +297,7 @@ def test_the_address_brings_the_view_back(page):
     seen, address = view.inner_text(), page.url
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
-    playwright.expect(page.get_by_role("status")).to_have_text("The link is copied.")
+    playwright.expect(page.get_by_role("status")).to_have_text("Link copied.")
     assert page.evaluate("navigator.clipboard.readText()") == address
     page.get_by_role("link", name="the soup").click()
     playwright.expect(title).to_contain_text("cooked: cook")
@@ -308,7 +309,7 @@ def test_the_address_brings_the_view_back(page):
 
 @needs_browser
 @pytest.mark.parametrize("address", ["#text=Hm.&p=7&i=99&s=-1", "#text=", "#p=1", "#%%%&text=%FF"])
-def test_addresses_that_lead_nowhere_do_no_harm(page, address):
+def test_wrong_addresses(page, address):
     page.goto("/" + address)
     page.reload()
     label(page, STORY)
@@ -316,18 +317,18 @@ def test_addresses_that_lead_nowhere_do_no_harm(page, address):
 
 
 @needs_browser
-def test_text_without_predicate_and_without_words(page):
+def test_no_predicates_and_no_words(page):
     label(page, "Oslo, at noon!")
-    assert "No predicate was found" in page.get_by_role("status").text_content()
+    assert "No predicates found" in page.get_by_role("status").text_content()
     assert page.locator("#view").count() == 0
     page.get_by_label("English text").fill("   ")
     page.get_by_role("button", name="Label").click()
-    playwright.expect(page.get_by_role("status")).to_have_text("There is no word in this text.")
+    playwright.expect(page.get_by_role("status")).to_have_text("The text is empty.")
     assert page.locator("#sentences > li").count() == 0
 
 
 @needs_browser
-def test_markup_in_the_text_stays_text(page, tmp_path):
+def test_markup_is_not_interpreted(page, tmp_path):
     hostile = "<img src=x onerror=alert(1)> says </text><script>alert(2)</script> & leaves \x01."
     label(page, hostile)
     assert page.locator("main img, main script").count() == 0
@@ -338,10 +339,10 @@ def test_markup_in_the_text_stays_text(page, tmp_path):
 
 @needs_browser
 @pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (390, "light"), (1280, "light")])
-def test_long_sentences_fit_every_screen(browser, url, width, scheme):
+def test_long_sentences_fit_the_screen(browser, url, width, scheme):
     size = {"width": width, "height": 800}
     page = browser.new_page(base_url=url, viewport=size, color_scheme=scheme)
-    complaints = watch(page)
+    messages = watch(page)
     page.goto("/#" + urlencode({"text": LONG}))
     answered(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -352,10 +353,10 @@ def test_long_sentences_fit_every_screen(browser, url, width, scheme):
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"dark": "rgb(14, 16, 20)", "light": "rgb(246, 247, 249)"}[scheme]
     page.close()
-    assert complaints == []
+    assert messages == []
 
 
-# Pairs of texts of the drawing, words and labels, that run into each other.
+# Pairs of words and labels of the drawing that overlap.
 OVERLAPS = """() => {
   const texts = [...document.querySelectorAll(".drawing text")];
   const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
@@ -367,11 +368,11 @@ OVERLAPS = """() => {
 
 
 @needs_browser
-def test_a_guarded_service_asks_for_its_token(browser, labeler):
+def test_token(browser, labeler):
     server = Server(make_app(labeler, token="open sesame"))
     page = browser.new_page(base_url=server.url)
     page.goto("/")
-    token = page.get_by_label("Access token of this service")
+    token = page.get_by_label("Access token")
     playwright.expect(token).to_be_hidden()
     page.get_by_role("button", name="Label").click()
     playwright.expect(page.get_by_role("alert")).to_contain_text("expected Bearer and the token")

@@ -1,4 +1,4 @@
-"""The server as it is run: a process of its own, reached over loopback."""
+"""The server as users run it: a process, reached over loopback."""
 
 import json
 import os
@@ -6,6 +6,8 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 
 import httpx
 import pytest
@@ -21,13 +23,13 @@ def server(tiny_model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("log")
     with running(folder, "--model", tiny_model, CAPSRL_TOKEN="right") as server:
         yield server
-        # Ctrl-C ends it in peace.
+        # Ctrl-C stops it without a traceback.
         server.process.send_signal(signal.SIGINT)
         assert server.process.wait(30) == 0
         assert "Traceback" not in server.log.read_text()
 
 
-def test_it_serves(server, tiny_model):
+def test_serve(server, tiny_model):
     assert server.url.startswith("http://127.0.0.1:")
     labeler = Labeler.load(tiny_model)
     with httpx.Client(base_url=server.url, headers={"Authorization": "Bearer right"}) as client:
@@ -40,8 +42,21 @@ def test_it_serves(server, tiny_model):
         assert client.post("/label", json={"text": "x"}).status_code == 401
 
 
-def test_schemathesis_finds_nothing(server, tmp_path):
-    """All its checks, on valid and invalid requests made from our OpenAPI document."""
+def test_every_client_can_read_the_413(server):
+    """Python's urllib sends the whole body before it reads the response."""
+    request = urllib.request.Request(
+        f"{server.url}label",
+        data=b" " * (3 << 20),
+        headers={"Content-Type": "application/json", "Authorization": "Bearer right"},
+    )
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(request, timeout=30)
+    assert refused.value.code == 413
+    assert "expected at most 1,048,576 bytes" in json.load(refused.value)["detail"]
+
+
+def test_schemathesis(server, tmp_path):
+    """All its checks, on valid and invalid requests generated from the OpenAPI document."""
     paths = os.pathsep.join([str(ROOT), str(HELPERS)])
     done = subprocess.run(
         [
@@ -71,8 +86,8 @@ def test_schemathesis_finds_nothing(server, tmp_path):
     assert 500 not in statuses
 
 
-def test_at_sigterm_requests_at_hand_are_answered(tiny_model, tmp_path):
-    """Half a request is in when the signal comes; nobody else gets in, but it is served."""
+def test_sigterm_drains(tiny_model, tmp_path):
+    """Half a request has arrived at the signal; it is answered, and no other is accepted."""
     body = json.dumps({"text": "dogs bark"}).encode()
     head = (
         "POST /label HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
@@ -81,7 +96,7 @@ def test_at_sigterm_requests_at_hand_are_answered(tiny_model, tmp_path):
     with running(tmp_path, "--model", tiny_model) as server:
         with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
             connection.sendall(head.encode() + body[:5])
-            # By the time this is answered, that has been read.
+            # When this is answered, the above has been read.
             assert httpx.get(f"{server.url}health").status_code == 200
             server.process.send_signal(signal.SIGTERM)
             while "Shutting down" not in server.log.read_text():

@@ -1,6 +1,4 @@
-"""The dictionaries that displaCy draws, checked against what it asks for."""
-
-import pytest
+"""The dictionaries that displaCy draws."""
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show import to_displacy
@@ -9,7 +7,8 @@ from tests.helpers.show_sentences import contract, long_sentence
 
 def test_worked_example():
     sentence = contract()
-    drawn = to_displacy(sentence, sentence.propositions[0])
+    drawn, other = to_displacy(sentence)
+    assert other["words"][6] == {"text": "left", "tag": "leave.01"}
     assert [word["text"] for word in drawn["words"]] == list(sentence.words)
     assert [word["tag"] for word in drawn["words"]] == ["", "sign.01", "", "", "", "", "", ""]
     assert drawn["arcs"] == [
@@ -19,24 +18,23 @@ def test_worked_example():
     ]
 
 
-def test_what_displacy_asks_of_arcs():
+def test_arcs_have_the_form_that_displacy_requires():
     sentence = long_sentence()
-    for proposition in sentence.propositions:
-        for arc in to_displacy(sentence, proposition)["arcs"]:
+    for proposition, drawn in zip(sentence.propositions, to_displacy(sentence), strict=True):
+        for arc in drawn["arcs"]:
             assert 0 <= arc["start"] < arc["end"] < len(sentence)
             target = arc["start"] if arc["dir"] == "left" else arc["end"]
             assert {arc["start"], arc["end"]} == {proposition.predicate, target}
 
 
-def test_own_role_stands_in_the_tag():
-    sentence = Sentence(("the", "winner"))
+def test_own_role_is_in_the_tag():
     own = Proposition(1, "win.01", (Argument("A0", 1),))
-    drawn = to_displacy(sentence, own)
+    [drawn] = to_displacy(Sentence(("the", "winner"), (own,)))
     assert drawn["arcs"] == []
     assert drawn["words"][1] == {"text": "winner", "tag": "win.01 A0"}
 
 
-def test_unknown_sense_and_wrong_position():
-    assert to_displacy(Sentence(("go",)), Proposition(0))["words"] == [{"text": "go", "tag": ""}]
-    with pytest.raises(ValueError, match=r"\[3\] are not all among 1 words"):
-        to_displacy(Sentence(("go",)), Proposition(3))
+def test_unknown_sense():
+    [drawn] = to_displacy(Sentence(("go",), (Proposition(0),)))
+    assert drawn["words"] == [{"text": "go", "tag": ""}]
+    assert to_displacy(Sentence(("go",))) == []

@@ -1,13 +1,13 @@
-"""Where words and arcs are placed: nothing on top of anything, every arc at its words."""
+"""Positions of words and arcs: no overlaps, and every arc ends at its words."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.show.formatting import text_width
+from capsrl.show.geometry import LABEL_SIZE, WORD_SIZE, Layout
 from capsrl.show.layout import SLOT, make_layout
-from capsrl.show.svg import LABEL_SIZE, WORD_SIZE, Layout
-from capsrl.show.text import text_width
 from tests.helpers.show_sentences import contract, long_sentence
 
 
@@ -29,12 +29,12 @@ def sentences(draw):
 
 
 def layout_of(sentence: Sentence, max_width: float = 400.0) -> Layout:
-    return make_layout(sentence, sentence.propositions, max_width=max_width)
+    return make_layout(sentence, max_width=max_width)
 
 
 @settings(deadline=None)
 @given(sentences())
-def test_words_never_overlap_and_keep_their_order(sentence):
+def test_words_do_not_overlap(sentence):
     layout = layout_of(sentence)
     assert [box.word for line in layout.lines for box in line.boxes] == list(range(len(sentence)))
     for line in layout.lines:
@@ -48,7 +48,7 @@ def test_words_never_overlap_and_keep_their_order(sentence):
 
 @settings(deadline=None)
 @given(sentences())
-def test_every_arc_comes_down_once_at_each_of_its_words(sentence):
+def test_arcs_end_at_their_words(sentence):
     layout = layout_of(sentence)
     boxes = {box.word: box for line in layout.lines for box in line.boxes}
     down: list[tuple[int, int]] = []
@@ -78,7 +78,7 @@ def test_every_arc_comes_down_once_at_each_of_its_words(sentence):
 
 @settings(deadline=None)
 @given(sentences())
-def test_nothing_covers_anything_on_its_level(sentence):
+def test_segments_of_a_level_do_not_overlap(sentence):
     for line in layout_of(sentence).lines:
         for number, segment in enumerate(line.segments):
             for other in line.segments[:number]:
@@ -91,7 +91,7 @@ def test_nothing_covers_anything_on_its_level(sentence):
 
 @settings(deadline=None)
 @given(sentences())
-def test_labels_stay_inside_their_arcs_and_the_drawing(sentence):
+def test_labels_are_inside_their_arcs(sentence):
     layout = layout_of(sentence)
     for line in layout.lines:
         for segment in line.segments:
@@ -102,7 +102,7 @@ def test_labels_stay_inside_their_arcs_and_the_drawing(sentence):
                 assert segment.label_x + half <= segment.right + 1e-6
 
 
-def test_nested_arcs_stand_above_those_inside():
+def test_nested_arcs():
     (line,) = layout_of(contract(), max_width=960).lines
     levels = {
         (segment.arc.proposition, segment.arc.label): segment.level for segment in line.segments
@@ -115,7 +115,7 @@ def test_nested_arcs_stand_above_those_inside():
     }
 
 
-def test_arcs_between_lines_name_their_predicate_where_they_come_in():
+def test_labels_of_arcs_between_lines():
     sentence = Sentence(("sign",) + ("word",) * 20).with_propositions(
         [Proposition(0, "sign.01", (Argument("A1", 20, 0.5),))]
     )
@@ -129,7 +129,7 @@ def test_arcs_between_lines_name_their_predicate_where_they_come_in():
     assert layout.lines[-1].segments[0].left == 0
 
 
-def test_an_own_argument_is_a_loop_above_the_other_arcs_of_its_word():
+def test_own_argument_is_a_loop():
     sentence = Sentence(("the", "young", "winner", "here")).with_propositions(
         [
             Proposition(
@@ -146,23 +146,23 @@ def test_an_own_argument_is_a_loop_above_the_other_arcs_of_its_word():
 
 
 @pytest.mark.parametrize("n_words", [40, 60, 200])
-def test_long_sentences_stay_on_the_page(n_words):
-    layout = make_layout(long_sentence(n_words), long_sentence(n_words).propositions, max_width=960)
+def test_long_sentences(n_words):
+    layout = make_layout(long_sentence(n_words), max_width=960)
     assert layout.width < 1000
     assert max(line.n_levels for line in layout.lines) < 15
 
 
-def test_labels_move_out_of_the_way_of_arcs():
+def test_labels_avoid_arcs():
     # b's arc comes down in the middle of the arc from a to c, where its label would be.
     words = ("a", "xxxxxxxxxxxxxxxx", "b", "xxxxxxxxxxxxxxxx", "c", "xxxxxxxxxxxxxxxx", "d" * 30)
     sentence = Sentence(words).with_propositions(
         [Proposition(0, "a.01", (Argument("A1", 4),)), Proposition(6, "d.01", (Argument("A0", 2),))]
     )
-    (line,) = make_layout(sentence, sentence.propositions, max_width=2000).lines
+    (line,) = make_layout(sentence, max_width=2000).lines
     low, high = sorted(line.segments, key=lambda segment: segment.level)
     assert low.left < high.left < low.right
     assert abs(low.label_x - high.left) >= text_width(low.label, LABEL_SIZE) / 2
 
 
-def test_no_words_no_lines():
+def test_no_words():
     assert layout_of(Sentence(())).lines == []

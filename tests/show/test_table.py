@@ -1,4 +1,4 @@
-"""Tables as they are printed, to the letter."""
+"""Tables exactly as they are printed."""
 
 import io
 
@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.table import make_console, render_table
+from capsrl.show.table import make_console, table_parts
 from tests.helpers.show_sentences import contract
 
 MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing signed"}, "leave.01": {"A0": "goer"}}
@@ -14,7 +14,7 @@ MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing signed"}, "leave.01": {"A0"
 
 def printed(*sentences: Sentence, **options) -> str:
     file = io.StringIO()
-    make_console(file).print(render_table(sentences, **options))
+    make_console(file).print(*table_parts(sentences, **options))
     return file.getvalue()
 
 
@@ -30,7 +30,7 @@ def test_worked_example():
     )
 
 
-def test_of_a_longer_text_each_sentence_shows_its_own_part_and_where_that_is():
+def test_sentences_of_a_longer_text():
     text = "Look!\nDogs   bark."
     look = Sentence(("Look", "!"), text=text, offsets=((0, 4), (4, 5)))
     bark = Sentence(("Dogs", "bark", "."), text=text, offsets=((6, 10), (13, 17), (17, 18)))
@@ -42,7 +42,7 @@ def test_of_a_longer_text_each_sentence_shows_its_own_part_and_where_that_is():
         "Look!\n  Look  look.01  0-4\n\nDogs bark.\n  bark  bark.01  13-17\n    A0  Dogs  6-10\n"
     )
     assert printed(*both) == expected
-    assert printed(*(sentence.alone() for sentence in both)) == expected
+    assert printed(*(sentence.standalone() for sentence in both)) == expected
 
 
 def test_trace():
@@ -57,21 +57,21 @@ def test_trace():
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4\n"
         "\n"
-        "0.25 A1: A1 was more probable than the role of that row; (A1): given up in the end\n"
+        "0.25 A1: A1 was more probable than the role of the row; (A1): not in the result\n"
     )
 
 
-def test_traces_are_shown_only_when_asked_for_and_there():
+def test_trace_is_optional():
     assert printed(contract(traced=True)) == printed(contract()) == printed(contract(), trace=True)
 
 
-def test_meanings_stand_beside_traces_too():
+def test_trace_with_meanings():
     lines = printed(contract(traced=True), trace=True, descriptions=MEANINGS).splitlines()
     assert lines[3].endswith("0.99       signer")
     assert lines[5].endswith("0.95")
 
 
-def test_corpora_without_probabilities_or_text():
+def test_no_probabilities_and_no_text():
     read = Sentence(("Go", "on", "!"))
     first = read.with_propositions([Proposition(0, None, (Argument("A1", 1),)), Proposition(1)])
     assert printed(first, read) == (
@@ -79,7 +79,7 @@ def test_corpora_without_probabilities_or_text():
     )
 
 
-def test_phrases_where_there_is_a_parse():
+def test_phrases():
     words = ("The", "old", "man", "signed", "it", ".")
     parts = (Argument("A0", 2), Argument("A1", 4))
     read = Sentence(words, heads=(2, 2, 3, None, 3, 3)).with_propositions(
@@ -91,19 +91,19 @@ def test_phrases_where_there_is_a_parse():
     ]
 
 
-def test_columns_line_up_under_wide_characters():
+def test_wide_characters_are_aligned():
     words = ("首次", "邀請", "A")
     parts = (Argument("A0", 0, 0.5), Argument("A1", 2, 0.25))
     lines = printed(Sentence(words).with_propositions([Proposition(1, "x", parts)])).splitlines()
     assert lines[2:] == ["    A0  首次  0.50", "    A1  A     0.25"]
 
 
-def test_escape_sequences_and_surrogates_do_not_reach_the_terminal():
+def test_escape_sequences_are_made_visible():
     shown = printed(Sentence(("\x1b[31mred", "\ud800", "[bold]", ":smile:")))
     assert shown.splitlines()[0] == "␛[31mred \ufffd [bold] :smile:"
 
 
-def test_long_words_and_sentences_fit_the_width():
+def test_long_words_and_sentences():
     address = "http://" + "x" * 200
     part = Proposition(1, "see.01", (Argument("A1", 0, 0.5),), 0.5)
     lines = printed(Sentence((address, "see", *["word"] * 50)).with_propositions([part])).split(
@@ -114,20 +114,20 @@ def test_long_words_and_sentences_fit_the_width():
     assert "    A1  " + address[:39] + "…  0.50" in lines
 
 
-def test_long_meanings_wrap_and_keep_their_indent():
+def test_long_meanings_wrap():
     meanings = {"sign.01": {"A0": " ".join(["long"] * 30)}}
     lines = printed(contract(), descriptions=meanings).splitlines()
     assert lines[3].startswith("    long long")
 
 
 @pytest.mark.parametrize("variable", ["FORCE_COLOR", "COLUMNS", "TTY_COMPATIBLE"])
-def test_files_do_not_depend_on_the_environment(monkeypatch, variable):
+def test_environment_is_ignored_for_files(monkeypatch, variable):
     plain = printed(contract())
     monkeypatch.setenv(variable, "1")
     assert printed(contract()) == plain
 
 
-def test_terminals_get_colours():
+def test_terminals_get_colors():
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -137,6 +137,6 @@ def test_terminals_get_colours():
     assert isinstance(console, Console) and console.is_terminal
     file = io.StringIO()
     Console(file=file, force_terminal=True, color_system="standard").print(
-        render_table([contract()])
+        *table_parts([contract()])
     )
     assert "\x1b[1;32mA0" in file.getvalue()

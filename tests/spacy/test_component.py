@@ -1,5 +1,6 @@
-"""The spaCy component, on blank pipelines and with trees drawn by hand: no trained ones needed."""
+"""The spaCy component, on blank pipelines and hand-made parses; no trained pipeline is needed."""
 
+import dataclasses
 import os
 import pickle
 import re
@@ -11,31 +12,24 @@ from pathlib import Path
 
 import pytest
 import spacy
+from confection import ConfigValidationError
 from spacy.language import Language
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
+from capsrl.options import Options
 from capsrl.sentence import Sentence
-from capsrl.spacy import Component, register
-from capsrl.spacy.tokens import propositions_of, sentences_of, to_sentence
+from capsrl.spacy import Component
 from tests.helpers.tiny_networks import SENTENCES, make_labeler
 
 TEXT = "Hiti signed the contract yesterday. She didn't read it."
 TEXTS = [TEXT, "", "  \n ", "Go!", "Dogs bark and 猫 sleeps .", "He wants to leave the old house."]
 
 
-@pytest.fixture(scope="module")
-def nlp() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("sentencizer")
-    nlp.add_pipe("capsrl")
-    return nlp
-
-
 @pytest.fixture
 def folder(tmp_path):
-    """A model folder of somebody's own."""
+    """A model folder that does not ship with capsrl."""
     make_labeler().save(tmp_path / "own")
     return tmp_path / "own"
 
@@ -47,7 +41,7 @@ def pipeline(**config) -> Language:
 
 
 def plain(doc: Doc) -> list:
-    """Everything but the probabilities, which depend on batch mates in their last digits."""
+    """Everything but the probabilities, whose last digits depend on the batch."""
     return [
         (
             p.predicate.i,
@@ -82,10 +76,10 @@ def test_worked_example(nlp):
     assert 0 < read.probability <= 1
 
 
-def test_same_answers_as_the_labeler(nlp):
-    """One word per token: labelling the words themselves finds the same."""
+def test_same_as_the_labeler(nlp):
+    """One word per token: the same as labeling the words themselves."""
     doc = nlp(TEXTS[-1])
-    [sentence] = capsrl.load().label([token.text for token in doc])
+    [sentence] = capsrl.load().label(Sentence(tuple(token.text for token in doc)))
     assert [
         (p.predicate, p.sense, [(a.role, a.word, None) for a in p.arguments])
         for p in sentence.propositions
@@ -94,14 +88,14 @@ def test_same_answers_as_the_labeler(nlp):
         assert theirs.probability == pytest.approx(ours.probability, abs=1e-5)
 
 
-def test_batches_give_what_single_docs_give(nlp):
+def test_batches_equal_single_docs(nlp):
     alone = [plain(nlp(text)) for text in TEXTS]
     assert sum(map(len, alone)) >= 5
     assert [plain(doc) for doc in nlp.pipe(TEXTS)] == alone
     assert [plain(doc) for doc in nlp.pipe(TEXTS, batch_size=2)] == alone
 
 
-def test_a_batch_is_one_call_of_the_labeler(folder):
+def test_a_batch_is_labeled_in_one_call(folder):
     component = Component(model=str(folder))
     calls = []
     label = component.labeler.label_sentences
@@ -113,7 +107,7 @@ def test_a_batch_is_one_call_of_the_labeler(folder):
     assert calls == [3, 2]
 
 
-def test_phrases_come_from_the_parse(nlp):
+def test_phrases(nlp):
     doc = nlp.get_pipe("capsrl")(parsed())
     found = {(p.predicate.text, a.role): a for p in doc._.propositions for a in p.arguments}
     assert found["signed", "A0"].phrase.text == "The man who   left town"
@@ -122,7 +116,7 @@ def test_phrases_come_from_the_parse(nlp):
     assert found["signed", "A1"].phrase.text == "it"
 
 
-def test_a_parse_may_come_after_the_component(nlp):
+def test_phrases_of_a_later_parse(nlp):
     doc = nlp("Hiti signed the contract.")
     assert all(a.phrase is None for a in doc._.propositions[0].arguments)
     for token, head in zip(doc, (1, 1, 3, 1, 1), strict=True):
@@ -130,58 +124,7 @@ def test_a_parse_may_come_after_the_component(nlp):
     assert [a.phrase.text for a in doc._.propositions[0].arguments] == ["Hiti", "the contract"]
 
 
-def test_white_space_is_no_word(nlp):
-    doc = nlp("  Hiti \n\n signed   the\tcontract.")
-    [found] = doc._.propositions
-    assert [token.text for tokens in sentences_of(doc) for token in tokens] == [
-        *("Hiti", "signed", "the", "contract", ".")
-    ]
-    assert (found.predicate.text, [a.word.text for a in found.arguments]) == (
-        "signed",
-        ["Hiti", "contract"],
-    )
-
-
-def test_docs_without_sentences_are_split_as_raw_text_is():
-    doc = spacy.blank("en")("Mr. Hiti left. He (she said) didn't!  Why?")
-    assert not doc.has_annotation("SENT_START")
-    assert [" ".join(token.text for token in tokens) for tokens in sentences_of(doc)] == [
-        "Mr. Hiti left .",
-        "He ( she said ) did n't !",
-        "Why ?",
-    ]
-    assert not doc.has_annotation("SENT_START")  # the Doc is left as it was
-
-
-def test_sentences_of_the_doc_are_kept():
-    doc = Doc(spacy.blank("en").vocab, words=["a", "b", ".", "c"], sent_starts=[1, 1, 0, 0])
-    assert [len(tokens) for tokens in sentences_of(doc)] == [1, 3]
-
-
-def test_endless_sentences_are_cut():
-    words = ["word"] * 600
-    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[1] + [-1] * 599)
-    assert [len(tokens) for tokens in sentences_of(doc)] == [256, 256, 88]
-
-
-def test_tags_and_lemmas_of_a_tagger_are_used():
-    doc = Doc(
-        spacy.blank("en").vocab,
-        words=["He", "left"],
-        tags=["PRP", "VBD"],
-        pos=["PRON", "VERB"],
-        lemmas=["he", "leave"],
-    )
-    words = list(doc)
-    fine = to_sentence(words, {"PRP", "VBD", "NN"})
-    assert fine == Sentence(("He", "left"), tags=("PRP", "VBD"), lemmas=("he", "leave"))
-    assert to_sentence(words, {"PRON", "VERB"}).tags == ("PRON", "VERB")
-    assert to_sentence(words, ()).tags == ("PRON", "VERB")
-    doc[0].lemma_ = doc[0].tag_ = doc[0].pos_ = ""
-    assert to_sentence(words, ()) == Sentence(("He", "left"))
-
-
-def test_the_sense_follows_the_lemma_of_the_tagger(nlp):
+def test_lemmas_of_a_tagger_are_used(nlp):
     words = ["She", "saw", "it"]
     vocab = spacy.blank("en").vocab
     find = nlp.get_pipe("capsrl")
@@ -204,7 +147,7 @@ def test_options_reach_the_model(nlp):
     def probabilities(doc: Doc) -> list[float]:
         return [a.probability for p in doc._.propositions for a in p.arguments]
 
-    every, verbs = plain(find()), plain(find(kinds=["verb"]))
+    every, verbs = plain(find()), plain(find(pos=["verb"]))
     assert verbs and len(verbs) < len(every) and all(each in every for each in verbs)
     chosen = sorted(probabilities(find()))[1]
     assert min(probabilities(find(threshold=chosen))) == chosen
@@ -214,11 +157,11 @@ def test_options_reach_the_model(nlp):
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"kinds": ["verbs"]}, r"capsrl: kinds: expected some of verb, .*, got \['verbs'\]"),
-        ({"kinds": []}, r"capsrl: kinds: expected some of verb, .*, got \[\]"),
-        ({"threshold": 1.5}, "capsrl: threshold: expected 0 to 1, got 1.5"),
-        ({"iterations": 0}, "capsrl: iterations: expected at least 1, got 0"),
-        ({"threshold": -1, "iterations": -2}, "threshold: .* got -1; iterations: .* got -2"),
+        ({"pos": ["verbs"]}, r"capsrl: pos: expected some of verb, .*, got \['verbs'\]"),
+        ({"pos": []}, r"capsrl: pos: expected some of verb, .*, got \[\]"),
+        ({"threshold": 1.5}, "capsrl: threshold: expected a number from 0 to 1, got 1.5"),
+        ({"iterations": 0}, "capsrl: iterations: expected an integer of at least 1, got 0"),
+        ({"threshold": "0.5"}, "capsrl: threshold: expected a number from 0 to 1, got '0.5'"),
     ],
 )
 def test_wrong_options(config, message):
@@ -226,24 +169,41 @@ def test_wrong_options(config, message):
         pipeline(**config)
 
 
-def test_kinds_need_tags_from_somewhere(folder):
-    with pytest.raises(ConfigError, match="that are verb or noun, got .*own.*put a tagger before"):
-        pipeline(model=str(folder), kinds=["verb", "noun"])("dogs bark")
+def test_pos_needs_tags(folder):
+    with pytest.raises(ConfigError, match="tags of the Doc.*got .*own.*put a tagger before"):
+        pipeline(model=str(folder), pos=["verb", "noun"])("dogs bark")
 
 
-def test_a_model_that_is_none():
+def test_settings_are_those_of_the_library():
+    names = {field.name for field in dataclasses.fields(Options)} - {"predicates", "trace"}
+    config = pipeline().config["components"]["capsrl"]
+    assert config.keys() - {"factory", "model", "device", "threads"} == names
+    assert Component().options == Options(predicates="found")
+    with pytest.raises(ConfigValidationError, match="iteration"):
+        pipeline(iteration=2)
+
+
+def test_device_and_threads(folder):
+    nlp = pipeline(model=str(folder), device="cpu", threads=1)
+    labeler = nlp.get_pipe("capsrl").labeler
+    assert (labeler.device.type, labeler.threads) == ("cpu", 1)
+    with pytest.raises(ConfigError, match="device: expected .*, got abacus"):
+        pipeline(model=str(folder), device="abacus")("go")
+
+
+def test_no_such_model():
     with pytest.raises(ModelError, match="nowhere: expected a model folder, or .* got neither"):
         pipeline(model="nowhere")("Go!")
 
 
-def test_a_shipped_model_is_saved_by_name(nlp, tmp_path):
+def test_save_a_shipped_model(nlp, tmp_path):
     nlp.to_disk(tmp_path)
     assert sum(file.stat().st_size for file in (tmp_path / "capsrl").iterdir()) < 100
     again = spacy.load(tmp_path)
     assert plain(again(TEXT)) == plain(nlp(TEXT))
 
 
-def test_a_pipeline_with_its_own_model_is_self_contained(folder, tmp_path):
+def test_save_another_model(folder, tmp_path):
     nlp = pipeline(model=str(folder), threshold=0.25)
     texts = [" ".join(sentence.words) for sentence in SENTENCES]
     before = [plain(doc) for doc in nlp.pipe(texts)]
@@ -253,13 +213,13 @@ def test_a_pipeline_with_its_own_model_is_self_contained(folder, tmp_path):
     shutil.rmtree(folder)
     (tmp_path / "saved").rename(tmp_path / "moved")
     again = spacy.load(tmp_path / "moved")
-    assert again.get_pipe("capsrl").threshold == 0.25
+    assert again.get_pipe("capsrl").options.threshold == 0.25
     assert [plain(doc) for doc in again.pipe(texts)] == before
     again.to_disk(tmp_path / "moved")  # where it came from
     assert [plain(doc) for doc in spacy.load(tmp_path / "moved").pipe(texts)] == before
 
 
-def test_bytes_hold_a_model_of_ones_own(folder, tmp_path):
+def test_bytes_of_another_model(folder, tmp_path):
     nlp = pipeline(model=str(folder))
     before = plain(nlp("yesterday the old man wanted to leave the house"))
     again = pipeline().from_bytes(nlp.to_bytes())
@@ -271,20 +231,20 @@ def test_bytes_hold_a_model_of_ones_own(folder, tmp_path):
     assert plain(spacy.load(tmp_path / "saved")("go")) == plain(again("go"))
 
 
-def test_bytes_of_a_shipped_model_are_few(nlp):
+def test_bytes_of_a_shipped_model(nlp):
     component = nlp.get_pipe("capsrl")
     assert len(component.to_bytes()) < 100
     assert Component(model="other").from_bytes(component.to_bytes()).model == "en"
 
 
-def test_bytes_that_would_write_elsewhere(folder, tmp_path):
+def test_bytes_with_files_outside_the_folder(folder, tmp_path):
     component = Component(model=str(folder))
     component._files = {"../../x": b""}
     with pytest.raises(ModelError, match="expected files of a model folder, got ../../x"):
         _ = component.labeler
 
 
-def test_saving_what_is_no_model(tmp_path):
+def test_save_without_model(tmp_path):
     (tmp_path / "empty").mkdir()
     nlp = pipeline(model=str(tmp_path / "empty"))
     with pytest.raises(ModelError, match="empty: expected config.json, got no such file"):
@@ -293,7 +253,7 @@ def test_saving_what_is_no_model(tmp_path):
         Component().from_disk(tmp_path / "empty")
 
 
-def test_pickled_components_label_the_same(nlp):
+def test_pickle(nlp):
     again = pickle.loads(pickle.dumps(nlp.get_pipe("capsrl")))
     assert plain(again(nlp.make_doc(TEXT))) == plain(nlp(TEXT))
 
@@ -306,7 +266,7 @@ def test_several_processes(nlp):
 
 @pytest.mark.slow
 def test_several_processes_after_threads():
-    """A fork does not take along the threads that torch has had; waiting for them never ends."""
+    """Threads of torch do not survive a fork; waiting for them would never end."""
     code = (
         "import spacy, torch; torch.set_num_threads(2)\n"
         "nlp = spacy.blank('en'); nlp.add_pipe('capsrl'); texts = ['Hiti signed it.'] * 8\n"
@@ -329,66 +289,23 @@ def test_several_processes_after_threads():
             running.communicate()
 
 
-def test_propositions_travel_with_docs(nlp):
-    doc = nlp(TEXT)
-    assert plain(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == plain(doc)
-    [stored] = DocBin(store_user_data=True, docs=[doc]).get_docs(nlp.vocab)
-    assert plain(stored) == plain(doc)
-    first, second = (sentence.as_doc(copy_user_data=True) for sentence in doc.sents)
-    assert [plain(first)[0][0], plain(second)[0][0]] == [1, 3]
-    assert plain(Doc.from_docs([first, second])) == plain(doc)
-
-
-def test_arguments_cut_off_are_gone(nlp):
-    doc = nlp("Hiti signed the contract yesterday.")
-    [found] = doc[1:4].as_doc(copy_user_data=True)._.propositions
-    assert [a.word.text for a in found.arguments] == ["contract"]
-    assert doc[3:].as_doc(copy_user_data=True)._.propositions == []
-
-
-def test_merged_tokens(nlp):
-    doc = nlp("Hiti signed the contract yesterday.")
-    with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[2:4])
-    assert [a.word.text for a in doc._.propositions[0].arguments] == [
-        *("Hiti", "the contract", "yesterday")
-    ]
-
-
-def test_labelling_again_replaces(nlp):
+def test_labeling_twice(nlp):
     doc = nlp(TEXT)
     before = plain(doc)
     assert plain(nlp.get_pipe("capsrl")(doc)) == before
 
 
-def test_registering_twice_is_nothing_new():
-    register()
-    register()
-    assert Doc.get_extension("propositions")[2] is propositions_of
-
-
-def test_a_name_that_is_taken():
-    register()
-    Doc.set_extension("propositions", default=None, force=True)
-    try:
-        with pytest.raises(ConfigError, match=re.escape('remove_extension("propositions")')):
-            pipeline()
-    finally:
-        Doc.remove_extension("propositions")
-        register()
-
-
-def test_only_the_pipeline_loads_torch_and_the_package_no_spacy():
+def test_capsrl_imports_neither_spacy_nor_torch():
     code = "import sys, capsrl; print('spacy' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
 
 
-def test_what_spacy_says_of_the_component(nlp):
+def test_analyze_pipes(nlp):
     assert nlp.analyze_pipes()["summary"]["capsrl"]["assigns"] == ["doc._.propositions"]
 
 
-def test_the_documentation_prints_what_it_says(capsys):
+def test_documentation(capsys):
     guide = Path(__file__).resolve().parents[2] / "docs" / "spacy.md"
     examples = re.findall(
         r"```python\n(.*?)```\n\n```\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL

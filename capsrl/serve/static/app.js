@@ -1,6 +1,6 @@
-// The page: text in, sentences with their predicates out, one proposition at a time in the view.
-// What is seen is always in the address (#text, n iterations asked for, s sentence, p predicate,
-// i iteration), so that the address alone brings it back.
+// The page: sends the text to the server, lists the sentences, and shows one proposition at a time.
+// The address always describes what is shown (#text, n: number of iterations, s: sentence,
+// p: predicate, i: iteration), so that opening it shows the same again.
 
 import { save, toConll09, toJsonl } from "./files.js";
 import { View } from "./view.js";
@@ -9,10 +9,10 @@ const byId = (id) => document.getElementById(id);
 const view = new View(rememberSoon);
 view.part("copy-link").addEventListener("click", copyLink);
 
-let asked = null; // {text, n}: the question the sentences answer
+let asked = null; // {text, n}: the request that the sentences answer
 let sentences = [];
 let chosen = null; // {s, p}: number of the sentence, position of the predicate
-let request = null; // the AbortController of the question under way
+let request = null; // the AbortController of the current request
 let timer = null;
 
 byId("form").addEventListener("submit", (event) => {
@@ -26,7 +26,7 @@ byId("iterations").addEventListener("change", () => {
   if (asked && byId("text").value === asked.text) byId("form").requestSubmit();
 });
 byId("examples").addEventListener("click", (event) => {
-  // A click on a link that is the address already is no change of it.
+  // A click on a link to the current address does not fire hashchange.
   if (event.target.hash === location.hash) restore();
 });
 byId("save-json").addEventListener("click", () => {
@@ -37,16 +37,16 @@ byId("save-conll09").addEventListener("click", () => {
 });
 window.addEventListener("hashchange", async () => {
   await restore();
-  byId("results").scrollIntoView({ block: "nearest" }); // examples stand below what they open
+  byId("results").scrollIntoView({ block: "nearest" }); // the examples are below the results
 });
 restore();
 
-// Bring back the view that the address tells of, if it tells of any.
+// Show what the address describes, if it describes anything.
 async function restore() {
   const address = new URLSearchParams(location.hash.slice(1));
   const text = address.get("text");
   if (text === null) return;
-  clearTimeout(timer); // a view not yet remembered is left behind
+  clearTimeout(timer); // the address must not change to an older view
   const wanted = { text, n: address.get("n") ?? "" };
   byId("text").value = text;
   byId("iterations").value = wanted.n;
@@ -57,12 +57,12 @@ async function restore() {
   else await ask(wanted, place);
 }
 
-// Have a text labelled and show the answer. `place` is the view to open, if it is there.
+// Label a text and show the result. `place` is the view to open, if there is such a one.
 async function ask(question, place = null) {
   request?.abort();
   const mine = (request = new AbortController());
   showError("");
-  byId("status").textContent = "Labelling…";
+  byId("status").textContent = "Labeling…";
   byId("form").setAttribute("aria-busy", "true");
   let answer = null;
   let message = "";
@@ -71,7 +71,7 @@ async function ask(question, place = null) {
   } catch (error) {
     message = error.message;
   }
-  if (mine !== request) return; // another question has taken its place
+  if (mine !== request) return; // another request has replaced this one
   byId("form").removeAttribute("aria-busy");
   byId("status").textContent = "";
   showError(message);
@@ -90,7 +90,7 @@ async function post({ text, n }, signal) {
   try {
     response = await fetch("label", { method: "POST", headers, body, signal });
   } catch (error) {
-    throw new Error(`No answer from the service: ${error.message}.`);
+    throw new Error(`The server does not respond: ${error.message}.`);
   }
   byId("token-row").hidden = response.status !== 401;
   const answer = await response.json().catch(() => null);
@@ -110,8 +110,8 @@ function showError(message) {
 
 function counted() {
   const n = sentences.reduce((sum, sentence) => sum + sentence.propositions.length, 0);
-  if (!sentences.length) return "There is no word in this text.";
-  if (!n) return "No predicate was found: nothing is said to happen here.";
+  if (!sentences.length) return "The text is empty.";
+  if (!n) return "No predicates found.";
   const some = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
   return `${some(n, "predicate")} in ${some(sentences.length, "sentence")}.`;
 }
@@ -139,7 +139,7 @@ function sentenceItem(sentence, s) {
   if (!sentence.propositions.length) {
     const note = document.createElement("p");
     note.className = "hint";
-    note.textContent = "No predicate here.";
+    note.textContent = "No predicates found.";
     item.append(note);
   }
   return item;
@@ -157,13 +157,13 @@ function predicateButton(word, proposition, s) {
   return button;
 }
 
-// What stands between two words: a space, if they did not touch in the text.
+// The text between two words: a space, unless they touch in the text.
 function spaceBefore({ offsets }, place) {
   if (place === 0) return "";
   return offsets && offsets[place][0] === offsets[place - 1][1] ? "" : " ";
 }
 
-// Open the view asked for, or else the fullest proposition of the first sentence that has any.
+// Open the given view, or else the proposition with most arguments of the first sentence with any.
 function choosePlace(place) {
   const wanted = sentences[place?.s]?.propositions.find((each) => each.predicate === place.p);
   if (wanted) return choose(place.s, place.p, place.i);
@@ -190,7 +190,7 @@ function choose(s, p, iteration) {
 }
 
 function rememberSoon() {
-  clearTimeout(timer); // browsers refuse more than a few changes of the address per second
+  clearTimeout(timer); // browsers limit how often the address may change
   timer = setTimeout(remember, 200);
 }
 
@@ -208,8 +208,8 @@ async function copyLink() {
   remember();
   try {
     await navigator.clipboard.writeText(location.href);
-    byId("status").textContent = "The link is copied.";
+    byId("status").textContent = "Link copied.";
   } catch {
-    byId("status").textContent = "The link is in the address bar."; // no clipboard without https
+    byId("status").textContent = "Copy the link from the address bar."; // no clipboard without https
   }
 }

@@ -1,4 +1,4 @@
-// How a proposition settled in, an SVG drawing out that can be moved from iteration to iteration.
+// The SVG drawing of a proposition, which can show any iteration.
 
 import { shown } from "./beliefs.js";
 import { makeLayout } from "./layout.js";
@@ -17,11 +17,11 @@ const MARGIN = 14,
 const MOST_SCALE = 1.4;
 export const N_HUES = 8;
 
-// A drawing keeps its places: only what is written and how strongly changes with the iteration, so
-// that the eye can follow. Arcs to come are there already, unseen.
+// Positions are the same for all iterations; only labels and opacity change, so that the eye can
+// follow. Arcs of later iterations have their place already, but are hidden.
 export class Drawing {
-  constructor(sentence, proposition, settling, maxWidth) {
-    this.settling = settling;
+  constructor(sentence, proposition, history, maxWidth) {
+    this.history = history;
     this.words = sentence.words;
     this.sense = senseOf(proposition);
     const measure = makeMeasure();
@@ -30,12 +30,12 @@ export class Drawing {
       widths[proposition.predicate],
       measure(this.sense, LABEL_SIZE),
     );
-    this.arcs = settling.pairs.map((pair) => {
+    this.arcs = history.pairs.map((pair) => {
       const width = measure(`${pair.role} 0.00`, LABEL_SIZE) + 4;
       return {
         ...pair,
         width,
-        hue: settling.roles.indexOf(pair.role) % N_HUES,
+        hue: history.roles.indexOf(pair.role) % N_HUES,
         groups: [],
         labels: [],
       };
@@ -74,24 +74,24 @@ export class Drawing {
     return svg;
   }
 
-  // Show what was believed after `step` iterations.
+  // Show the roles after `step` iterations.
   show(step) {
     for (const arc of this.arcs) {
-      const state = this.settling.state(step, arc);
-      const prob = this.settling.prob(step, arc.word, arc.role);
+      const state = this.history.state(step, arc);
+      const prob = this.history.prob(step, arc.word, arc.role);
       for (const group of arc.groups) {
         group.setAttribute("class", `arc ${state} hue${arc.hue}`);
         group.style.setProperty("--sure", state === "now" ? 0.4 + 0.6 * prob : 1);
       }
       for (const label of arc.labels) label.textContent = `${arc.role} ${shown(prob)}`;
     }
-    const held = this.settling.arguments(step);
+    const held = this.history.arguments(step);
     const list =
       held.map((pair) => `${pair.role} ${this.words[pair.word]}`).join(", ") || "no arguments";
     this.svg.setAttribute("aria-label", `${this.sense}: ${list}`);
   }
 
-  // The drawing as it looks now, as a file that stands alone: every style a plain attribute.
+  // The drawing as it looks now, as a self-contained file: every style is a plain attribute.
   standalone() {
     for (const animation of this.svg.getAnimations({ subtree: true })) animation.finish();
     const copy = this.svg.cloneNode(true);
@@ -177,7 +177,7 @@ function makeMeasure() {
   };
 }
 
-// Control characters are no XML: a file with one in it would not open.
+// XML does not allow control characters: a file with one would not open.
 function visible(text) {
   return text.replace(
     /[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufffe\uffff]|\p{Surrogate}/gu,

@@ -1,12 +1,11 @@
-// A proposition with its trace in; what was believed of each word at each iteration out.
+// The role probabilities of each word before and after each iteration, from a trace.
 
-const NONE = 0; // the place of `_`, no role, among the roles of a trace
+const NONE = 0; // position of `_`, no role, among the roles of a trace
 
-// How a proposition settled, in the terms of the page:
-//   roles     names, sorted, without `_`
-//   nSteps   N + 1: before the first iteration, and after each
-//   pairs     every {word, role} that was the word's best at some time, in the order of the words
-export class Settling {
+//   roles   names, sorted, without `_`
+//   nSteps  N + 1: before the first iteration, and after each
+//   pairs   every {word, role} where the role was the word's most probable one at any step
+export class RoleHistory {
   constructor(proposition) {
     const { roles, beliefs } = proposition.trace;
     this.roles = roles.slice(1).sort();
@@ -25,12 +24,12 @@ export class Settling {
     }
   }
 
-  // The probability of a role (by its name; null is none) for a word after `step` iterations.
+  // The probability of a role (by name; null for none) of a word after `step` iterations.
   prob(step, word, role) {
     return this.beliefs[step][word][role === null ? NONE : this.places.get(role)];
   }
 
-  // now: the word's role; past: it was, and was given up; future: it will be, for the first time.
+  // now: the role of the word; past: it was its role before; future: it will be.
   state(step, pair) {
     if (this.best[step][pair.word] === pair.number) return "now";
     const before = this.best.slice(0, step).some((best) => best[pair.word] === pair.number);
@@ -41,8 +40,8 @@ export class Settling {
     return this.pairs.filter((pair) => this.state(step, pair) === "now");
   }
 
-  // Words of which some role but none was ever at least a little likely. The start does not count:
-  // there, all roles are as likely as each other.
+  // Words with a role of some probability after any iteration. Before the first, all roles are
+  // equally probable.
   wordsInPlay(least = 0.1) {
     return [...Array(this.nWords).keys()].filter(
       (word) =>
@@ -52,30 +51,30 @@ export class Settling {
     );
   }
 
-  // One or two sentences on what the last iteration did.
-  story(step, words) {
+  // A few sentences on what the iteration changed.
+  changes(step, words) {
     const quoted = (word) => `“${words[word]}”`;
     const told = [];
     if (step === 0) {
       told.push(
         this.arguments(0).length
-          ? "As read off the words."
-          : "No word has a role yet: all roles are as likely as each other.",
+          ? "Before the first iteration."
+          : "Before the first iteration all roles are equally probable.",
       );
     }
     for (let word = 0; step > 0 && word < this.nWords; word++) {
       const [old, now] = [this.best[step - 1][word], this.best[step][word]];
       if (old === now) continue;
-      if (now === NONE) told.push(`${quoted(word)} gives up ${this.names[old]}.`);
-      else if (old === NONE) told.push(`${quoted(word)} takes ${this.names[now]}.`);
-      else told.push(`${quoted(word)} moves from ${this.names[old]} to ${this.names[now]}.`);
+      if (now === NONE) told.push(`${quoted(word)} loses ${this.names[old]}.`);
+      else if (old === NONE) told.push(`${quoted(word)} gets ${this.names[now]}.`);
+      else told.push(`${quoted(word)} changes from ${this.names[old]} to ${this.names[now]}.`);
     }
-    if (!told.length) told.push("No word changes its role.");
+    if (!told.length) told.push("No role changes.");
     for (const role of this.roles) {
       const claims = this.arguments(step).filter((pair) => pair.role === role);
       if (claims.length > 1)
         told.push(
-          `${role} is claimed by ${claims.map((pair) => quoted(pair.word)).join(" and ")}.`,
+          `${claims.map((pair) => quoted(pair.word)).join(" and ")} share ${role}.`,
         );
     }
     return told.join(" ");

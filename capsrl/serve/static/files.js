@@ -1,11 +1,11 @@
-// Labelled sentences in, files to keep out.
+// Files for download.
 
-// One sentence per line, as `capsrl label --format json` writes them and every command reads them.
+// JSON Lines: one sentence per line, which every command of capsrl reads.
 export function toJsonl(sentences) {
   return sentences.map((sentence) => `${JSON.stringify(sentence)}\n`).join("");
 }
 
-// What capsrl.data.conll09 writes: gold and predicted columns alike, `_` for nothing.
+// CoNLL-2009 as capsrl.data.conll09 writes it: gold and predicted columns are the same.
 export function toConll09(sentences) {
   return sentences
     .filter((sentence) => sentence.words.length)
@@ -47,6 +47,6 @@ export function save(name, type, content) {
   link.href = URL.createObjectURL(new Blob([content], { type }));
   link.download = name;
   link.click();
-  // The download has its own hold on the blob once it has begun.
+  // A download that has begun no longer needs the URL.
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

@@ -1,11 +1,11 @@
-// The table of words and roles: how likely each role is for each word after some iterations.
+// The table of role probabilities: one row per word, one column per role.
 
 import { N_HUES } from "./arcs.js";
 import { shown } from "./beliefs.js";
 
-// Fill `table` for the words given; returns a function that shows the beliefs after `step`.
-export function makeHeat(table, words, settling, positions) {
-  const columns = [...settling.roles, null]; // null: no role, last, for it is the least telling
+// Fill `table` for the given words; returns a function that shows the probabilities after `step`.
+export function makeTable(table, words, history, positions) {
+  const columns = [...history.roles, null]; // null: no role, last because it matters least
   const header = document.createElement("tr");
   header.append(cell("th", "Word", { scope: "col" }));
   for (const role of columns) header.append(cell("th", role ?? "none", { scope: "col" }));
@@ -22,27 +22,29 @@ export function makeHeat(table, words, settling, positions) {
       cells.push({ made, word, role });
     });
     body.append(row);
-    row.classList.toggle("predicate", word === settling.predicate);
+    row.classList.toggle("predicate", word === history.predicate);
   }
   const caption = cell("caption", "", {});
   table.replaceChildren(caption, head, body);
   return (step) => {
     caption.textContent =
-      step === 0 ? "Beliefs before the first iteration" : `Beliefs after iteration ${step}`;
-    for (const each of cells) showCell(each, settling, step);
+      step === 0
+        ? "Role probabilities before the first iteration"
+        : `Role probabilities after iteration ${step}`;
+    for (const each of cells) showCell(each, history, step);
   };
 }
 
-function showCell({ made, word, role }, settling, step) {
-  const prob = settling.prob(step, word, role);
+function showCell({ made, word, role }, history, step) {
+  const prob = history.prob(step, word, role);
   made.textContent = shown(prob);
   made.style.setProperty("--prob", prob);
   made.classList.toggle("nil", prob < 0.005);
-  const pair = settling.pairs.find((each) => each.word === word && each.role === role);
-  const state = pair ? settling.state(step, pair) : "";
+  const pair = history.pairs.find((each) => each.word === word && each.role === role);
+  const state = pair ? history.state(step, pair) : "";
   made.classList.toggle("now", state === "now");
   made.classList.toggle("past", state === "past");
-  if (state === "past") made.title = "given up";
+  if (state === "past") made.title = "role of an earlier iteration";
   else made.removeAttribute("title");
 }
 

@@ -1,19 +1,19 @@
-// Words and arcs of one predicate in; places on wrapped lines out. The same manner of drawing as
-// capsrl.show.layout and capsrl.show.arc_levels: arcs stand above the words in levels, a line takes as
-// many words as fit, an arc to another line leaves at the edge and comes in at the edge.
+// Positions of the words and arcs of one predicate on wrapped lines, as in capsrl.show.layout and
+// capsrl.show.arc_levels: arcs are above the words in levels, a line takes as many words as fit, an
+// arc to another line leaves at the edge and enters at the edge.
 
 const WORD_GAP = 11;
 const SLOT = 8; // between two arcs that end at the same word
-const LABEL_GAP = 9; // from the label of an arc to where it bends
+const LABEL_GAP = 9; // from the label of an arc to its bend
 
-// wordWidths  of each word, with whatever stands under it
+// wordWidths   of each word and what is below it
 // arcs         [{word, width}]: the argument, and the width of the label; all from `predicate`
 // -> {width, lines: [{boxes: [{word, x}], segments, nLevels}]}
 export function makeLayout(wordWidths, predicate, arcs, maxWidth) {
   let lines = wrap(wordWidths, predicate, arcs, maxWidth);
   let width = fullWidth(lines, predicate, arcs);
   if (width > maxWidth) {
-    // Arcs that leave at the right need room past the words, known only when the lines are.
+    // Arcs that leave at the right need room past the words, known only after wrapping.
     const again = wrap(wordWidths, predicate, arcs, 2 * maxWidth - width);
     const less = fullWidth(again, predicate, arcs);
     if (less < width) [lines, width] = [again, less];
@@ -62,8 +62,8 @@ function wrap(wordWidths, predicate, arcs, maxWidth) {
   return lines;
 }
 
-// Where the next word of a line stands, and how far the whole line must then move to the right for
-// the labels of arcs that come in from other lines.
+// The position of the next word of a line, and how far the whole line must move to the right to make
+// room for the labels of arcs that enter from other lines.
 function placed(line, word, width, arcs, predicate, nEnds) {
   const last = line.boxes[line.boxes.length - 1];
   let x = width / 2 + (last ? last.x + last.width / 2 + WORD_GAP : 0);
@@ -113,8 +113,8 @@ function segmentsOf(number, line, arcs, predicate, lineOf, width) {
   });
 }
 
-// Where each arc comes down. Outermost at each side is the shortest, so that nested arcs do not
-// cross at their word; an arc from a word to itself goes up between the two sides.
+// Where each arc ends at its word. The shortest arc is outermost at each side, so that nested arcs do
+// not cross; an arc from a word to itself is between the two sides.
 function slots(line, arcs, predicate) {
   const places = new Map();
   for (const box of line.boxes) {
@@ -138,7 +138,7 @@ function reach({ arc, left, right, labelX }) {
   return [Math.min(left, labelX - half), Math.max(right, labelX + half)];
 }
 
-// Each gets the lowest level at which it covers no other and stands above those inside it.
+// Give each segment the lowest level where it overlaps no other and is above those inside it.
 function withLevels(segments) {
   const done = [];
   const ordered = [...segments].sort(
@@ -157,7 +157,7 @@ function withLevels(segments) {
   return done;
 }
 
-// Move the label along its arc to where no higher arc comes down through it.
+// Move the label along its arc until no higher arc crosses it.
 function freeLabel(segment, segments) {
   const half = segment.arc.width / 2 + 2;
   const legs = segments

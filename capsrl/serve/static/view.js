@@ -1,12 +1,12 @@
-// One proposition on the page: arcs, slider, beliefs. It moves below the sentence it is of.
+// One proposition: drawing, slider and table. The section is placed below its sentence.
 
 import { Drawing, senseOf } from "./arcs.js";
-import { Settling } from "./beliefs.js";
+import { RoleHistory } from "./beliefs.js";
 import { save } from "./files.js";
-import { makeHeat } from "./heat.js";
+import { makeTable } from "./heat.js";
 
 const PACE = 1200; // milliseconds per iteration when playing
-const FEW_WORDS = 12; // sentences up to here are shown whole in the table
+const FEW_WORDS = 12; // the table shows all words of sentences up to this length
 
 export class View {
   // onMove is called with the iteration whenever it changes.
@@ -29,11 +29,11 @@ export class View {
     new ResizeObserver(() => this.fit()).observe(this.part("arcs"));
   }
 
-  // Show a proposition; iteration null is the last.
+  // Show a proposition after an iteration; null for the last.
   open(sentence, proposition, iteration) {
     this.stop();
-    Object.assign(this, { sentence, proposition, settling: new Settling(proposition) });
-    const last = this.settling.nSteps - 1;
+    Object.assign(this, { sentence, proposition, history: new RoleHistory(proposition) });
+    const last = this.history.nSteps - 1;
     this.name = `capsrl-${(proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_")}`;
     this.part("view-title").textContent =
       `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
@@ -46,31 +46,31 @@ export class View {
     this.fillTable();
   }
 
-  // Draw anew for the width there is; called when the window changes, too.
+  // Draw again for the current width.
   fit() {
     const room = this.part("arcs").clientWidth;
-    if (!this.settling || !room || room === this.width) return;
+    if (!this.history || !room || room === this.width) return;
     this.width = room;
-    this.drawing = new Drawing(this.sentence, this.proposition, this.settling, room);
+    this.drawing = new Drawing(this.sentence, this.proposition, this.history, room);
     this.part("arcs").replaceChildren(this.drawing.svg);
     this.drawing.show(this.iteration);
   }
 
   fillTable() {
     const all = [...this.sentence.words.keys()];
-    const positions = this.part("all-words").checked ? all : this.settling.wordsInPlay();
-    this.showBeliefs = makeHeat(this.part("heat"), this.sentence.words, this.settling, positions);
+    const positions = this.part("all-words").checked ? all : this.history.wordsInPlay();
+    this.showBeliefs = makeTable(this.part("heat"), this.sentence.words, this.history, positions);
     this.moveTo(this.iteration);
   }
 
   moveTo(iteration) {
     this.iteration = iteration;
-    const last = this.settling.nSteps - 1;
+    const last = this.history.nSteps - 1;
     const shownAs = `${iteration} of ${last}`;
     this.slider.value = iteration;
     this.slider.setAttribute("aria-valuetext", shownAs);
     this.part("iteration-shown").textContent = shownAs;
-    this.part("story").textContent = this.settling.story(iteration, this.sentence.words);
+    this.part("story").textContent = this.history.changes(iteration, this.sentence.words);
     this.drawing?.show(iteration);
     this.showBeliefs(iteration);
     this.onMove(iteration);
@@ -81,7 +81,7 @@ export class View {
     this.part("play").textContent = "Stop";
     this.timer = setInterval(() => {
       this.moveTo(this.iteration + 1);
-      if (this.iteration === this.settling.nSteps - 1) this.stop();
+      if (this.iteration === this.history.nSteps - 1) this.stop();
     }, PACE);
   }
 

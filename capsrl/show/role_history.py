@@ -1,21 +1,21 @@
-"""A proposition with its trace in, how the role of each word moved over the iterations out."""
+"""How the roles of the words of a proposition changed from iteration to iteration."""
 
 from dataclasses import dataclass
 
 from capsrl.sentence import Proposition
 
-NONE = "none"  # what tables call the absence of a role
-_NO_ROLE = 0  # its place in Trace.roles
+NONE = "none"  # name of the absence of a role in tables
+_NO_ROLE = 0  # its position in Trace.roles
 
 
 @dataclass(frozen=True, slots=True)
-class Movement:
-    """How sure the model was of one role of one word, before and after each iteration.
+class RoleHistory:
+    """The probability of the role of a word before and after each of N iterations.
 
-    role   the role the word ended with; for a word that ended with none, its last one before
-    kept   whether the word is among the arguments in the end
+    role   the role of the word in the result; of a word that has none, its last role before
+    kept   whether the word is an argument in the result
     probs  N+1 probabilities of `role`
-    best   N+1 most probable roles then, `none` included
+    best   N+1 most probable roles, `none` included
     """
 
     word: int
@@ -25,12 +25,11 @@ class Movement:
     best: tuple[str, ...]
 
 
-def movements(proposition: Proposition) -> list[Movement]:
-    """One for each word that was an argument after any iteration, in the order of the words.
+def role_histories(proposition: Proposition) -> list[RoleHistory]:
+    """A history for each word that was an argument after any iteration, in the order of the words.
 
-    Words that were taken for arguments first and given up later are what refinement is about:
-    they are there too. Empty without a trace.
-    Raises ValueError for a trace that is not of this proposition.
+    Words that are no longer arguments in the result are included. Empty without a trace.
+    Raises ValueError for the trace of another proposition.
     """
     trace = proposition.trace
     if trace is None:
@@ -40,18 +39,18 @@ def movements(proposition: Proposition) -> list[Movement]:
     final = {argument.word: argument.role for argument in proposition.arguments}
     if not all(word < best.shape[1] and role in numbers for word, role in final.items()):
         raise ValueError(
-            f"the trace of {len(trace.roles)} roles and {best.shape[1]} words "
-            f"does not know all of {final}"
+            f"trace: expected the roles and words of {final}, "
+            f"got {len(trace.roles)} roles and {best.shape[1]} words"
         )
-    moved: list[Movement] = []
+    histories: list[RoleHistory] = []
     for word in range(best.shape[1]):
         steps = best[:, word].tolist()
         filled = [step for step in steps if step != _NO_ROLE]
         if word not in final and not filled:
             continue
         role = final[word] if word in final else trace.roles[filled[-1]]
-        moved.append(
-            Movement(
+        histories.append(
+            RoleHistory(
                 word=word,
                 role=role,
                 kept=word in final,
@@ -59,4 +58,4 @@ def movements(proposition: Proposition) -> list[Movement]:
                 best=tuple(NONE if step == _NO_ROLE else trace.roles[step] for step in steps),
             )
         )
-    return moved
+    return histories

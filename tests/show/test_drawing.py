@@ -1,4 +1,4 @@
-"""Drawings: well-formed whatever the words, complete, readable in light and dark."""
+"""Drawings are well-formed whatever the words are, complete, and readable in both themes."""
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show import svg, svg_sheet
-from capsrl.show.arcs import DARK, LIGHT
-from capsrl.show.text import visible
+from capsrl.show.drawing import DARK, LIGHT
+from capsrl.show.formatting import visible
 from tests.helpers.show_sentences import contract, long_sentence
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -23,7 +23,7 @@ def texts(root: ET.Element) -> list[str]:
 
 @settings(deadline=None)
 @given(st.lists(ANY_TEXT, min_size=1, max_size=12), ANY_TEXT, ANY_TEXT)
-def test_any_text_gives_well_formed_xml_that_holds_it(words, sense, role):
+def test_any_text_gives_well_formed_xml(words, sense, role):
     arguments = (Argument(role, len(words) - 1, 0.5), Argument(role, 0))
     sentence = Sentence(tuple(words)).with_propositions([Proposition(0, sense, arguments, 0.25)])
     drawn = svg(sentence)
@@ -42,7 +42,7 @@ def test_worked_example():
     assert [path.get("stroke-opacity") for path in left.iter(f"{SVG}path")] == ["0.88", None]
 
 
-def test_a_sheet_shows_sentences_one_below_the_other():
+def test_sheet():
     alone = ET.fromstring(svg(contract())), ET.fromstring(svg(long_sentence()))
     sheet = ET.fromstring(svg_sheet([contract(), long_sentence()]))
     assert texts(sheet) == texts(alone[0]) + texts(alone[1])
@@ -55,27 +55,27 @@ def test_a_sheet_shows_sentences_one_below_the_other():
     assert (x, float(y)) == ("14", pytest.approx(heights[0], abs=1))
 
 
-def test_a_sheet_of_one_is_its_drawing_and_of_none_empty():
+def test_sheet_of_one_and_of_none():
     assert svg_sheet([contract()]) == svg(contract())
     assert texts(ET.fromstring(svg_sheet([]))) == []
 
 
-def test_some_propositions_alone():
+def test_some_propositions():
     sentence = contract()
-    root = ET.fromstring(svg(sentence, sentence.propositions[1:]))
+    root = ET.fromstring(svg(replace(sentence, propositions=sentence.propositions[1:])))
     (left,) = root.findall(f".//{SVG}g[@color]")
     assert "signed" not in texts(left)
     assert "signed" in texts(root)
 
 
-def test_two_propositions_of_one_word_write_it_once_and_both_senses():
+def test_two_propositions_of_one_word():
     sentence = Sentence(("go",)).with_propositions([Proposition(0, "go.01"), Proposition(0, None)])
     shown = [text for text in ET.fromstring(svg(sentence)).iter(f"{SVG}text")]
     assert [text.text for text in shown] == ["go", "go.01", "?"]
     assert len({text.get("y") for text in shown}) == 3
 
 
-def test_everything_is_inside_the_picture():
+def test_everything_is_inside():
     root = ET.fromstring(svg(long_sentence()))
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
     for element in [*root.iter(f"{SVG}text"), *root.iter(f"{SVG}rect")]:
@@ -85,7 +85,7 @@ def test_everything_is_inside_the_picture():
             assert 0 < y < height
 
 
-def test_unsure_arcs_are_paler_whatever_the_probability():
+def test_improbable_arcs_are_paler():
     def opacity(probability: float | None) -> float:
         part = Proposition(0, "go.01", (Argument("A0", 1, probability),))
         root = ET.fromstring(svg(Sentence(("go", "on")).with_propositions([part])))
@@ -102,14 +102,13 @@ def test_sentences_without_propositions_or_words():
 
 
 def test_themes():
-    auto, light, dark = (svg(contract(), theme=theme) for theme in ("auto", "light", "dark"))
-    assert "prefers-color-scheme:dark" in auto
-    assert "<style>" not in light + dark
+    light, dark = svg(contract()).split("</style>")[::-1]
     assert LIGHT.paper in light and DARK.paper not in light
+    assert "prefers-color-scheme:dark" in dark
     assert DARK.paper in dark and LIGHT.paper not in dark
 
 
-def test_lines_wrap_at_the_width_asked_for():
+def test_lines_wrap_at_max_width():
     sentence = replace(long_sentence(), propositions=())
     for max_width in (200, 500, 1000):
         root = ET.fromstring(svg(sentence, max_width=max_width))
@@ -125,8 +124,8 @@ def luminance(color: str) -> float:
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK])
-def test_every_colour_can_be_read(palette):
-    """WCAG 2 asks for a contrast of 4.5 for small text."""
+def test_contrast(palette):
+    """WCAG 2 requires a contrast of 4.5 for small text."""
     for color in (palette.ink, *palette.hues):
         low, high = sorted((luminance(color), luminance(palette.paper)))
         assert (high + 0.05) / (low + 0.05) >= 4.5, color

@@ -1,8 +1,10 @@
+"""Log lines: JSON, and without what users send."""
+
 import json
 import logging
 import logging.config
 
-from capsrl.serve.logs import LOGGER, JsonFormatter, log_config
+from capsrl.serve.observability import LOGGER, JsonFormatter, log_config
 
 
 def record(message, *, exc_info=None, **extra):
@@ -12,24 +14,24 @@ def record(message, *, exc_info=None, **extra):
     return json.loads(JsonFormatter().format(made))
 
 
-def test_a_record_is_a_line_of_json():
+def test_json_lines():
     line = record("request", fields={"status": 200, "path": "/label"})
     assert line.pop("time").endswith("+00:00")
     assert line == {"level": "info", "event": "request", "status": 200, "path": "/label"}
 
 
-def test_of_an_exception_only_type_and_place():
+def test_exceptions_are_logged_without_their_message():
     try:
         raise ValueError("what the user said\nin two lines")
     except ValueError as error:
         line = record("failed", exc_info=(type(error), error, error.__traceback__))
     assert line["error"] == "ValueError"
-    [place] = line["places"]
-    assert place.endswith("test_of_an_exception_only_type_and_place")
+    [frame] = line["traceback"]
+    assert frame.endswith("test_exceptions_are_logged_without_their_message")
     assert "user" not in json.dumps(line)
 
 
-def test_everything_goes_to_stderr_as_json(capsys):
+def test_every_logger_writes_json_to_stderr(capsys):
     names = ("", "uvicorn", LOGGER.name)
     before = [(logging.getLogger(n).handlers[:], logging.getLogger(n).level) for n in names]
     try:

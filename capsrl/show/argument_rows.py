@@ -1,17 +1,16 @@
-"""A proposition in, one row per argument out: what the tables of terminal and HTML both show."""
+"""The rows of the tables of a proposition, one per argument, for terminal and HTML."""
 
 from dataclasses import dataclass
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.text import (
+from capsrl.show.formatting import (
     Descriptions,
-    check_positions,
     describe,
     show_offsets,
     show_probability,
     visible,
 )
-from capsrl.show.trace import Movement, movements
+from capsrl.show.role_history import RoleHistory, role_histories
 from capsrl.text.phrases import phrase_of
 
 HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
@@ -19,15 +18,15 @@ HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An argument, or a word that was taken for one and given up; see HEADINGS for the cells."""
+    """An argument, or a word that was one before the last iteration; see HEADINGS for the cells."""
 
     cells: tuple[str, str, str, str, str, str]
-    movement: Movement | None
+    history: RoleHistory | None
 
     @property
-    def given_up(self) -> bool:
-        """Whether the word is no argument in the end."""
-        return self.movement is not None and not self.movement.kept
+    def is_dropped(self) -> bool:
+        """Whether the word is not an argument in the result."""
+        return self.history is not None and not self.history.kept
 
 
 def make_rows(
@@ -37,10 +36,9 @@ def make_rows(
     descriptions: Descriptions | None = None,
     trace: bool = False,
 ) -> list[Row]:
-    """Rows in the order of the words; with `trace`, those given up too, and how all moved."""
-    check_positions(sentence, [proposition])
-    moved = movements(proposition) if trace else []
-    kept = {movement.word: movement for movement in moved if movement.kept}
+    """Rows in the order of the words; with `trace`, those of dropped arguments, and histories."""
+    histories = role_histories(proposition) if trace else []
+    kept = {history.word: history for history in histories if history.kept}
     rows: list[tuple[int, Row]] = []
     for part in proposition.arguments:
         cells = (
@@ -52,21 +50,21 @@ def make_rows(
             visible(describe(part.role, proposition.sense, descriptions)),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))
-    for movement in moved:
-        if not movement.kept:
-            role, word = visible(movement.role), visible(sentence.words[movement.word])
-            rows.append((movement.word, Row((f"({role})", word, "", "", "", ""), movement)))
+    for history in histories:
+        if not history.kept:
+            role, word = visible(history.role), visible(sentence.words[history.word])
+            rows.append((history.word, Row((f"({role})", word, "", "", "", ""), history)))
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
 def _phrase(sentence: Sentence, proposition: Proposition, part: Argument) -> str:
-    """The words around an argument, when there is a parse and they are more than one."""
+    """The phrase of an argument, if there is a parse and it has more than one word."""
     first, last = phrase_of(sentence, proposition, part) or (part.word, part.word)
     return " ".join(sentence.words[first : last + 1]) if first < last else ""
 
 
 def known_columns(rows: list[Row]) -> list[int]:
-    """Those of HEADINGS that any of the rows can fill."""
+    """The columns of HEADINGS that any of the rows fills."""
     return [number for number in range(len(HEADINGS)) if any(row.cells[number] for row in rows)]
 
 

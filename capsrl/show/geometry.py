@@ -1,17 +1,17 @@
-"""What a drawing is made of: arcs, words in their places, the parts of arcs above each line."""
+"""The parts of a drawing: arcs, boxes of words, and the segments of arcs above each line."""
 
 from dataclasses import dataclass, field
 
-from capsrl.show.text import text_width
+from capsrl.show.formatting import text_width
 
-WORD_SIZE, LABEL_SIZE = 15.0, 11.0  # of the fonts
+WORD_SIZE, LABEL_SIZE = 15.0, 11.0  # font sizes in pixels
 
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """From a predicate to the head word of an argument, and what is written on it.
+    """An arc from a predicate to the head word of an argument, with its label.
 
-    far_label  is used where the arc comes from another line, and names the predicate too
+    far_label  the label on another line than the predicate's; it names the predicate too
     """
 
     proposition: int
@@ -24,7 +24,7 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A word's place: `x` is its middle, `width` what it and its sense need."""
+    """The box of a word: `x` is its middle, `width` includes the sense below it."""
 
     word: int
     x: float
@@ -33,12 +33,12 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """The part of an arc that runs over one line, at a level counted from 1.
+    """The part of an arc above one line, at a level counted from 1.
 
-    left, right      where it bends down, or leaves the line
-    down_at          which of the two ends come down on a word
-    head_at          which end, if any, is the arrow's head
-    label, label_x   what is written on it, around which place
+    left, right     where it bends down or leaves the line
+    down_at         which of the two ends come down on a word
+    head_at         the end with the arrow head, left or right; None if it is on another line
+    label, label_x  the label and its middle
     """
 
     arc: Arc
@@ -52,32 +52,32 @@ class Segment:
 
     @property
     def reach(self) -> tuple[float, float]:
-        """All that the segment and its label cover of the line."""
+        """The first and last x that the segment or its label covers."""
         half = text_width(self.label, LABEL_SIZE) / 2 + 2
         return min(self.left, self.label_x - half), max(self.right, self.label_x + half)
 
     @property
     def legs(self) -> list[float]:
-        """Where it comes down."""
+        """The x of the ends that come down on a word."""
         return [x for x, down in zip((self.left, self.right), self.down_at, strict=True) if down]
 
 
 @dataclass(slots=True)
 class Line:
-    """Some words of the sentence side by side, and the arcs above them."""
+    """One line of words, and the arcs above them."""
 
     boxes: list[Box] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
 
     @property
     def n_levels(self) -> int:
-        """How many levels of arcs there are."""
+        """The number of levels of arcs."""
         return max((segment.level for segment in self.segments), default=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The lines of a drawing, and its width."""
+    """The lines of a drawing and its width."""
 
     lines: list[Line]
     width: float

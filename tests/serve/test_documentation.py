@@ -1,0 +1,36 @@
+"""The examples of docs/serve.md do what the page says."""
+
+import json
+import re
+
+from capsrl.serve.limits import Limits
+from tests.helpers.serving import ROOT, post, same
+
+GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)
+
+
+def test_request(labeler):
+    body = json.loads(re.search(r"-d '(.*)'", GUIDE)[1])
+    assert same(post(labeler, body).json(), json.loads(blocks("json")[0]), tolerance=0.005)
+
+
+def test_errors(labeler):
+    shown = [json.loads(line) for line in GUIDE.splitlines() if line.startswith('{"detail":')]
+    bodies = ({"text": "a", "threshold": 2}, {"text": "a", "at": [50]}, {"text": "x" * 20_001})
+    assert [post(labeler, body).json() for body in bodies] == shown
+
+
+def test_python():
+    [code] = blocks("python")
+    names = {}
+    exec(compile(code, "docs/serve.md", "exec"), names)
+    assert names["app"].title == "capsrl"
+
+
+def test_numbers():
+    assert f"{Limits.trace_characters:,} with a trace" in GUIDE
+    assert Limits.body == 1 << 20 and "more than 1 MiB" in GUIDE
