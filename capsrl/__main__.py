@@ -1,4 +1,4 @@
-"""`python -m capsrl` is the `capsrl` command."""
+"""Run the command line: `python -m capsrl`."""
 
 from capsrl.cli import main
 

@@ -23,3 +23,11 @@ class ConfigError(CapsrlError, ValueError):
 
 class ModelError(CapsrlError):
     """A model folder is incomplete, damaged or newer than this version."""
+
+
+def missing_package(what: str, package: str | None, extra: str) -> ConfigError:
+    """The error for a package that is not installed; it says which extra of capsrl brings it."""
+    return ConfigError(
+        f"{what} needs {package}: pip install 'capsrl[{extra}]' "
+        f"(from a clone: pip install '.[{extra}]')"
+    )

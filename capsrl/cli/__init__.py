@@ -1,43 +1,88 @@
-"""The `capsrl` command: one module per subcommand, and the one place errors become exit codes."""
+"""The `capsrl` command: loads the subcommand that is asked for and turns errors into exit codes."""
 
+import importlib
+import signal
 import sys
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, TextIO
+from types import FrameType
+from typing import Annotated, Any, NoReturn, TextIO
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from capsrl import __version__
-from capsrl.cli.convert import convert_command
-from capsrl.cli.evaluate import evaluate_command
-from capsrl.cli.label import label_command
-from capsrl.cli.predict import predict_command
-from capsrl.cli.score import score_command
-from capsrl.cli.serve import serve_command
-from capsrl.cli.stats import stats_command
-from capsrl.cli.train import train_command
-from capsrl.errors import CapsrlError
+from capsrl.errors import CapsrlError, missing_package
 
 MODEL_PACKAGES = ("safetensors", "tokenizers", "torch")  # of the extra `model`
 
+# Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module
+# capsrl.cli.NAME is imported only when NAME runs, so that no command waits for the imports of the
+# others.
+_COMMANDS = {
+    "label": ("Label", "Find who did what to whom in text, files and folders."),
+    "serve": ("Label", "Run a web service with a demo page."),
+    "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
+    "convert": ("Corpora", "Convert a corpus to another format."),
+    "score": ("Corpora", "Score predicted propositions against gold ones."),
+    "train": ("Your own models", "Train a model from a recipe."),
+    "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
+}
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        return _without_bool(super().get_params(ctx))
+
+
+class _LazyGroup(TyperGroup):
+    """A group whose commands are imported when they are invoked, not when they are listed."""
+
+    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
+        return _without_bool(super().get_params(ctx))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+        name, _, rest = super().resolve_command(ctx, args)
+        assert name is not None
+        module = importlib.import_module(f"capsrl.cli.{name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
+        single.command(name, cls=_Command)(getattr(module, f"{name}_command"))
+        return name, typer.main.get_command(single), rest
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            sys.stderr.write("interrupted\n")
+            sys.exit(130)
+
+
+def _without_bool(parameters: Iterable[Any]) -> list[Any]:
+    """The same parameters, without `<bool>` after flags in the help."""
+    found = list(parameters)
+    for parameter in found:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return found
+
+
 app = typer.Typer(
-    help="Semantic role labelling by capsule networks: who did what to whom.",
+    help="Semantic role labeling with capsule networks: who did what to whom.",
+    cls=_LazyGroup,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",  # paragraphs of docstrings are filled to the terminal's width
 )
-for name, command, panel in (
-    ("label", label_command, "Label"),
-    ("predict", predict_command, "Label"),
-    ("serve", serve_command, "Label"),
-    ("stats", stats_command, "Corpora"),
-    ("convert", convert_command, "Corpora"),
-    ("score", score_command, "Corpora"),
-    ("train", train_command, "Models of your own"),
-    ("evaluate", evaluate_command, "Models of your own"),
-):
-    app.command(name, rich_help_panel=panel)(command)
+
+
+def _placeholder() -> None:
+    """Stands for a command in the list of commands; `resolve_command` replaces it."""
+
+
+for _name, (_panel, _help) in _COMMANDS.items():
+    app.command(_name, help=_help, rich_help_panel=_panel)(_placeholder)
 
 
 def _print_version(wanted: bool) -> None:
@@ -56,7 +101,15 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """What may stand before a subcommand."""
+    """Options that come before the subcommand."""
+
+
+class _Terminated(BaseException):
+    """SIGTERM was received."""
+
+
+def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+    raise _Terminated
 
 
 def _show_warning(
@@ -67,7 +120,7 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Our own warnings in one line, as errors are; others with the place they come from."""
+    """Print our own warnings in one line, as errors are; others with the place they come from."""
     if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parent.parent):
         sys.stderr.write(f"warning: {message}\n")
     else:
@@ -75,19 +128,33 @@ def _show_warning(
 
 
 def main() -> None:
-    """Run the command line; the user's mistakes exit with 2 and one line, bugs keep a traceback."""
+    """Run the command line.
+
+    A mistake of the user exits with 2 and one line, Ctrl-C with 130; a bug keeps its traceback.
+    SIGTERM ends the process as usual, but only after temporary files have been removed.
+    """
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             app()
     except CapsrlError as error:
-        sys.stderr.write(f"error: {error}\n")
-        sys.exit(2)
+        _fail(error)
     except ModuleNotFoundError as error:
         if error.name not in MODEL_PACKAGES:
             raise
-        sys.stderr.write(f"error: this needs {error.name}: pip install 'capsrl[model]'\n")
-        sys.exit(2)
+        _fail(missing_package("this command", error.name, "model"))
     except BrokenPipeError:  # `capsrl ... | head`
         sys.stderr.close()
         sys.exit(141)
+    except _Terminated:
+        before = signal.SIG_DFL
+        signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _fail(error: CapsrlError) -> NoReturn:
+    sys.stderr.write(f"error: {error}\n")
+    sys.exit(2)

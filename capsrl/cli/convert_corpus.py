@@ -1,32 +1,30 @@
-"""`capsrl convert ewt|up ... OUT`: folders as they are published -> one file per split in OUT."""
+"""`capsrl convert ewt|up ... OUT`: make a corpus from its published folders, one file per split."""
 
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from capsrl.data.convert import SPLITS, write_split
+from capsrl.data.convert.ewt import read_ewt
+from capsrl.data.convert.up import find_splits, read_up
+from capsrl.data.formats import WRITABLE, format_of
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 
-# Each corpus, and the options that name its folders.
-CORPORA = {"ewt": ("ud", "propbank"), "up": ("ud", "up")}
+CORPORA = {"ewt": ("ud", "propbank"), "up": ("ud", "up")}  # corpus -> options of its folders
 SUFFIX = ".conll09.xz"
 
 
 def convert_corpus(
     corpus: str, out: str, folders: Mapping[str, str | None], *, suffix: str
 ) -> None:
-    """Make a corpus of CORPORA and say on stderr how large it is and what was left out.
+    """Make one of the CORPORA and print on stderr its size and what was left out.
 
-    folders  the option's name, without dashes -> the folder that the user gave
+    folders  name of the option without dashes -> folder that the user gave
     """
-    from capsrl.data.convert import SPLITS, write_split
-    from capsrl.data.convert.ewt import read_ewt
-    from capsrl.data.convert.up import find_splits, read_up
-    from capsrl.data.formats import WRITABLE, format_of
-
     ud, annotation = _needed(corpus, folders)
-    format_of(f"train{suffix}", formats=WRITABLE)  # before anything is read
+    format_of(f"train{suffix}", formats=WRITABLE)  # fails before anything is read
     left_out: Counter[str] = Counter()
     splits: list[tuple[str, Iterable[Sentence]]]
     if corpus == "ewt":

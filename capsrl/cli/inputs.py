@@ -1,72 +1,160 @@
-"""Text, files or standard input -> the sentences that `capsrl label` labels."""
+"""Find and read what `capsrl label` is given: texts, files, folders, standard input."""
 
+import os
+import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
 from capsrl.cli.progress import watched_lines
-from capsrl.data.files import STANDARD, name_of, read_lines, suffix_of
-from capsrl.data.formats import SUFFIXES, parse_sentences
-from capsrl.errors import ConfigError
+from capsrl.data.files import STANDARD, name_of, suffix_of
+from capsrl.data.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
+from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
 from capsrl.text.sentences import iter_paragraphs, split_text
 
-RAW = "text"
-FORMATS = (RAW, "conll09", "conllu", "conllup", "jsonl", "up1")
+_TABLES = (".csv", ".tsv", ".xls", ".xlsx", ".parquet")
+_COLUMNS = 9  # tabs in a row of the narrowest CoNLL format
 
 
-def find_files(text: str | None, files: Sequence[str]) -> list[str]:
-    """The files to read, standard input if there is neither text nor file; none for text."""
-    if text is not None and text != STANDARD:
-        if files:
-            raise ConfigError(
-                f"expected TEXT or --file, got both: {text[:40]!r} and {files[0]}; "
-                "say --file before each file"
-            )
-        return []
-    if text == STANDARD or not files:
-        files = [*files, STANDARD]
-    if files.count(STANDARD) > 1:
-        raise ConfigError("expected standard input (-) once, got it twice")
-    if files == [STANDARD] and text is None and sys.stdin.isatty():
-        raise ConfigError(
-            "expected TEXT, --file FILE or text on standard input, got none of them; "
-            'try: capsrl label "Hiti signed the contract."'
-        )
-    return list(files)
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing to label.
 
-
-def input_format(path: str, format: str | None) -> str:
-    """The format named, or by suffix; what is not known by its suffix is raw text, so is .txt."""
-    if format is not None:
-        if format not in FORMATS:
-            raise ConfigError(f"--from: expected one of {', '.join(FORMATS)}, got {format}")
-        return format
-    suffix = suffix_of(path)
-    return SUFFIXES.get(suffix, RAW)
-
-
-def read_inputs(files: Iterable[tuple[str, str]], *, bar: bool) -> Iterator[Sentence]:
-    """Yield the sentences of files, given with their formats; holds one paragraph at a time.
-
-    bar  show on stderr how far it is, if that is a terminal
+    name    the path as given, - for standard input; for text, the prefix of its ids, if any
+    format  one of READABLE
+    text    the text itself where it was given as an argument
     """
-    for path, format in files:
-        if bar:
-            with watched_lines(path, every=1) as lines:
-                yield from _sentences(lines, path, format)
+
+    name: str
+    format: str = TEXT
+    text: str | None = None
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it may arrive slowly, so that results should not wait for the end."""
+        return self.name == STANDARD and self.format == TEXT
+
+
+def find_sources(inputs: Sequence[str], named: str | None, *, output: str) -> list[Source]:
+    """Find out what each argument is; standard input if there is none.
+
+    named   the format of all files; by default each has that of its suffix
+    output  the file to be written, which is not read as part of a folder
+    """
+    if not inputs:
+        if sys.stdin.isatty():
+            raise ConfigError(
+                "expected text, files or folders to label, got none; "
+                'try: capsrl label "Hiti signed the contract."'
+            )
+        inputs = [STANDARD]
+    if inputs.count(STANDARD) > 1:
+        raise ConfigError("-: expected standard input once, got it twice")
+    sources: list[Source] = []
+    for number, given in enumerate(inputs, start=1):
+        if os.path.isdir(given):
+            sources += _find_files(given, named, output)
+        elif given == STANDARD or os.path.exists(given):
+            sources.append(Source(given, _input_format(given, named)))
+        elif not given or any(map(str.isspace, given)):
+            _check_argument(given, named)
+            sources.append(Source(f"text{number}" if len(inputs) > 1 else "", TEXT, given))
         else:
-            yield from _sentences(read_lines(path), path, format)
+            _refuse_word(given, inputs)
+    return sources
 
 
-def _sentences(lines: Iterable[str], path: str, format: str) -> Iterator[Sentence]:
-    if format != RAW:
-        yield from parse_sentences(lines, format, source=name_of(path))
+def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
+    """Yield the sentences of a source; None where those so far should be labeled and shown.
+
+    bar  show a progress bar on stderr, if that is a terminal
+    """
+    if source.text is not None:
+        for number, sentence in enumerate(split_text(source.text), start=1):
+            name = f"{source.name}-{number}" if source.name else None
+            yield replace(sentence.standalone(), id=name)
         return
-    prefix = "stdin" if path == STANDARD else Path(path).name
+    with watched_lines(source.name, every=1, bar=bar) as lines:
+        if source.format == TEXT:
+            lines = check_text(lines, name_of(source.name))
+        if source.is_stream:
+            yield from _read_stream(lines)
+        else:
+            yield from parse_sentences(lines, source.format, source=name_of(source.name))
+
+
+def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
+    """The files of a folder and its subfolders, in the order of their names."""
+    files = [
+        path
+        for path in sorted(Path(folder).rglob("*"))
+        if path.is_file()
+        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
+        and path.resolve() != Path(output).resolve()
+    ]
+    known = [path for path in files if named or SUFFIXES.get(suffix_of(path)) in READABLE]
+    if not known:
+        suffixes = " ".join(suffix for suffix, name in SUFFIXES.items() if name in READABLE)
+        raise ConfigError(
+            f"{folder}: expected files with a suffix of {suffixes} (and .gz or .xz), got "
+            f"{len(files)} others; name the format with --from to read them all"
+        )
+    if len(known) < len(files):
+        skipped = sorted({suffix_of(path) or "no suffix" for path in set(files) - set(known)})
+        number = len(files) - len(known)
+        sys.stderr.write(
+            f"note: {folder}: skipped {number} file{'s' * (number > 1)} ({' '.join(skipped)})\n"
+        )
+    return [Source(str(path), _input_format(str(path), named)) for path in known]
+
+
+def _input_format(path: str, named: str | None) -> str:
+    suffix = suffix_of(path)
+    if named is None and suffix in _TABLES:
+        raise ConfigError(
+            f"{path}: tables ({suffix}) are not read yet; save the texts as .txt, or label the "
+            "column in Python: labeler.label(column)"
+        )
+    # Pipes and devices have no suffix, as standard input has none.
+    name = path if os.path.isfile(path) else STANDARD
+    return format_of(name, named, default=TEXT, option="--from")
+
+
+def _check_argument(text: str, named: str | None) -> None:
+    if named not in (None, TEXT):
+        raise ConfigError(f"--from {named}: expected files, got the text {text[:40]!r}")
+    if suffix_of(text) in SUFFIXES:
+        sys.stderr.write(f"note: {text[-40:]!r} is not a file; labeling these words\n")
+
+
+def _refuse_word(given: str, inputs: Sequence[str]) -> None:
+    """Refuse an argument that is neither a file nor, having no blank in it, text."""
+    others = [each for each in inputs if not os.path.exists(each)]
+    text = " ".join(others) if len(others) > 1 else f"{given} "
+    raise ConfigError(
+        f"{given}: no such file; to label the words themselves write: "
+        f"capsrl label {shlex.quote(text)}"
+    )
+
+
+def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the lines of a text; raise DataError if they are the rows of a corpus."""
+    for number, line in enumerate(lines):
+        if number == 0 and line.startswith("1\t") and line.count("\t") >= _COLUMNS:
+            raise DataError(
+                f"{name}:1: expected text, got a row of a corpus; "
+                "name its format, such as: --from conll09"
+            )
+        yield line
+
+
+def _read_stream(lines: Iterable[str]) -> Iterator[Sentence | None]:
+    """The sentences of standard input, and None at the end of each paragraph."""
     numbers = count(1)
     for start, paragraph in iter_paragraphs(lines):
         for sentence in split_text(paragraph):
-            yield replace(sentence, start=start, id=f"{prefix}-{next(numbers)}").standalone()
+            yield replace(sentence, start=start, id=f"stdin-{next(numbers)}").standalone()
+        yield None

@@ -1,214 +1,152 @@
-"""`capsrl label [TEXT]`: raw text, or a corpus, to propositions."""
+"""`capsrl label [INPUT]...`: find the propositions of texts, files and folders."""
 
-import os
 import sys
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from typing import TYPE_CHECKING, Annotated
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain, groupby, islice
+from operator import itemgetter
+from typing import Annotated
 
 import typer
 
-from capsrl.cli.predict import Device, Iterations, checked_predicates
+import capsrl
+from capsrl.cli.inputs import Source, find_sources, read_source
+from capsrl.cli.options import Device, From, Model, Threads, option, with_fields
+from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
+from capsrl.data.files import STANDARD, open_writer
+from capsrl.data.formats import TEXT
+from capsrl.data.frames import read_frames
 from capsrl.errors import ConfigError
-from capsrl.options import PREDICATE_POS, Options, PredicatePos
+from capsrl.options import Options, PredicateSource
+from capsrl.sentence import Sentence
 
-if TYPE_CHECKING:
-    from capsrl.labeler import Labeler
-    from capsrl.sentence import Sentence
-    from capsrl.show.formatting import Descriptions
+_BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
+_PEEK = 2048  # sentences of a corpus that show whether it marks predicates
 
-# Sentences labelled between two looks at the bar: enough to fill batches of similar lengths.
-_BLOCK = 512
+Stream = Iterator[Sentence | None]
 
 
+@with_fields("options", Options)
 def label_command(
-    text: Annotated[
-        str | None,
+    inputs: Annotated[
+        list[str] | None,
         typer.Argument(
-            show_default=False, help="Text to label; stdin if there is neither this nor --file."
+            metavar="INPUT",
+            help="Text in quotes, files, folders, or - for standard input, which is the default.",
+            show_default=False,
         ),
     ] = None,
     *,
-    files: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--file",
-            "-f",
-            metavar="FILE",
-            help="File to label, again for each; - is stdin. Raw text, or by suffix a corpus: "
-            ".conll09 .conll .conllu .conllup .jsonl .ndjson, each with .gz or .xz.",
+    from_format: From = None,
+    to_format: Annotated[
+        str | None,
+        option(
+            "FORMAT",
+            f"Format of the output: {', '.join(FORMATS)}. Default: by the suffix of -o, else as in "
+            "the table above.",
+            "--to",
         ),
     ] = None,
     output: Annotated[
-        str, typer.Option("--output", "-o", metavar="FILE", help="File to write, not stdout.")
-    ] = "-",
-    format: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FORMAT",
-            help="table, json, jsonl, conll09, conllu (Plus), html or svg. If not told: by the "
-            "suffix of --output; table for TEXT and on a terminal; else jsonl.",
-        ),
-    ] = None,
-    from_format: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="Of the input, where the suffix does not tell: text, conll09, conllu, conllup, "
-            "jsonl or up1.",
-        ),
-    ] = None,
-    trace: Annotated[
-        bool, typer.Option("--trace", help="Show how probabilities moved over the iterations.")
-    ] = False,
-    iterations: Iterations = None,
-    predicates: Annotated[
-        str,
-        typer.Option(help="auto, marked or found."),
-    ] = "auto",
-    pos: Annotated[
-        str | None,
-        typer.Option(help="Only predicates of these parts of speech: verb,noun,adjective."),
-    ] = None,
-    threshold: Annotated[
-        float, typer.Option(min=0, max=1, help="Leave out arguments less probable than this.")
-    ] = 0.0,
-    model: Annotated[
-        str, typer.Option(metavar="MODEL", help="Folder of a model, or the name of one that ships.")
-    ] = "en",
+        str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
+    ] = STANDARD,
+    model: Model = "en",
     frames: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FOLDER", help="PropBank frame files (XML): show what the roles mean."
-        ),
+        str | None, option("FOLDER", "PropBank frame files (XML): show what the roles mean.")
     ] = None,
     device: Device = None,
+    threads: Threads = None,
+    options: Options,
 ) -> None:
-    """Find out who did what to whom.
+    """Find who did what to whom.
 
-    TEXT may be of any length. Files stream through: they may be larger than the memory.
+    An INPUT is the name of a file or folder, or text, which has a blank in it. Files are text
+    (.txt) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz). They are read
+    as they are labeled, so they may be larger than the memory.
+
+    | INPUT | on a terminal | to a pipe |
+    |---|---|---|
+    | text in quotes | table | table |
+    | text files, standard input | table | jsonl |
+    | conll09, conllup, jsonl files | table | the same format |
+    | conllu, up1 files | table | conllup |
     """
-    from capsrl.cli.inputs import find_files, input_format, read_inputs
-    from capsrl.cli.outputs import output_format, write_labelled
-    from capsrl.data.files import open_writer
-    from capsrl.text.sentences import split_text
-
-    # Everything that can be wrong with the options is said before the model is loaded.
-    paths = find_files(text, files or [])
-    to_terminal = output == "-" and sys.stdout.isatty()
-    written_as = output_format(format, None if output == "-" else output, table=not paths)
-    inputs = [(path, input_format(path, from_format)) for path in paths]
-    _check_formats(written_as, trace=trace, frames=frames is not None)
-    _check_predicates(predicates, inputs)
-    descriptions = _read_descriptions(frames)
-    chosen = _checked_pos(pos)
-    if paths:
-        sentences = read_inputs(inputs, bar=not to_terminal)
-    else:
-        assert text is not None
-        _warn_of_name(text)
-        sentences = (sentence.standalone() for sentence in split_text(text))
-    labeler = _load(model, device)
-    options = Options(
-        predicates=checked_predicates(predicates),
-        pos=chosen,
-        iterations=iterations,
-        threshold=threshold,
-        trace=trace,
-    )
-    counts = _Counts()
+    # All options are checked before the model is loaded, which takes seconds.
+    sources = find_sources(inputs or [], from_format, output=output)
+    format = output_format(to_format, output, sources)
+    check_format(format, trace=options.trace, frames=frames is not None)
+    _check_marked(options, sources)
+    descriptions = None if frames is None else read_frames(frames).descriptions
+    labeler = capsrl.load(model, device=device, threads=threads)
+    bar = output != STANDARD or not sys.stdout.isatty()
+    counts = Counter(sentence=0, proposition=0)
+    labeled: Iterable[Sentence] = _count(_label(labeler, sources, options, bar=bar), counts)
+    lemmatizer = labeler.inventory.lemmatizer
+    if format in ("conll09", "conllup") and lemmatizer is not None:
+        labeled = map(lemmatizer.fill, labeled)
     with open_writer(output) as file:
-        write_labelled(
-            counts.watch(_label(labeler, sentences, options, written_as)),
+        write_labeled(
+            labeled,
             file,
-            written_as,
-            title=", ".join(map(os.path.basename, files or [])) or "Propositions",
+            format,
+            title=", ".join(source.name for source in sources if not source.text) or "Propositions",
             descriptions=descriptions or labeler.inventory.descriptions,
-            trace=trace,
+            trace=options.trace,
+            flush=any(source.is_stream for source in sources),
         )
-    if output != "-" or not counts.sentences:
-        sys.stderr.write(f"{counts}\n")
+    if output != STANDARD or not counts["sentence"]:
+        parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
+        sys.stderr.write(f"{', '.join(parts)}\n")
 
 
 def _label(
-    labeler: "Labeler", sentences: "Iterator[Sentence]", options: "Options", format: str
-) -> "Iterator[Sentence]":
-    lemmatiser = labeler.inventory.lemmatizer
-    while block := list(islice(sentences, _BLOCK)):
-        for sentence in labeler.label_sentences(
-            block,
-            options=options,
-        ):
-            if format in ("conll09", "conllu") and lemmatiser is not None:
-                yield lemmatiser.fill(sentence)
-            else:
-                yield sentence
+    labeler: "capsrl.Labeler", sources: Iterable[Source], options: Options, *, bar: bool
+) -> Iterator[Sentence]:
+    """Label sources in order; those that are labeled alike share batches."""
+    streams = (_decide(source, options, bar=bar) for source in sources)
+    for predicates, group in groupby(streams, key=itemgetter(0)):
+        chosen = replace(options, predicates=predicates)
+        for block in _blocks(chain.from_iterable(stream for _, stream in group)):
+            yield from labeler.label_sentences(block, options=chosen)
 
 
-class _Counts:
-    """How many sentences and propositions went by."""
-
-    def __init__(self) -> None:
-        self.sentences = self.propositions = 0
-
-    def watch(self, sentences: "Iterable[Sentence]") -> "Iterator[Sentence]":
-        for sentence in sentences:
-            self.sentences += 1
-            self.propositions += len(sentence.propositions)
-            yield sentence
-
-    def __str__(self) -> str:
-        parts = ((self.sentences, "sentence"), (self.propositions, "proposition"))
-        return ", ".join(f"{n:,} {name}{'' if n == 1 else 's'}" for n, name in parts)
+def _decide(source: Source, options: Options, *, bar: bool) -> tuple[PredicateSource, Stream]:
+    """Where the predicates of a source come from, and its sentences."""
+    sentences = read_source(source, bar=bar)
+    if options.predicates != "auto":
+        return options.predicates, sentences
+    if source.format == TEXT:
+        return "found", sentences
+    first = list(islice(sentences, _PEEK))
+    marked = any(sentence is not None and sentence.propositions for sentence in first)
+    return "marked" if marked else "found", chain(first, sentences)
 
 
-def _load(model: str, device: str | None) -> "Labeler":
-    from capsrl import load
-
-    return load(model, device=device)
-
-
-def _check_formats(format: str, *, trace: bool, frames: bool) -> None:
-    from capsrl.cli.outputs import DESCRIBED, TRACED
-
-    for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, DESCRIBED)):
-        if wanted and format not in able:
-            raise ConfigError(
-                f"{option}: expected a format with a place for that ({', '.join(able)}), "
-                f"got {format}; choose one: --format {able[0]}"
-            )
+def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
+    """The sentences in lists of _BLOCK; None ends a list before it is full."""
+    block: list[Sentence] = []
+    for sentence in sentences:
+        if sentence is not None:
+            block.append(sentence)
+        if block and (sentence is None or len(block) == _BLOCK):
+            yield block
+            block = []
+    if block:
+        yield block
 
 
-def _check_predicates(predicates: str, inputs: list[tuple[str, str]]) -> None:
-    if checked_predicates(predicates) == "marked":
-        raw = [path for path, format in inputs if format == "text"] if inputs else ["TEXT"]
-        if raw:
-            raise ConfigError(
-                "--predicates marked: expected a corpus that marks its predicates, "
-                f"got raw text in {raw[0]}; name its format if it is one: --from FORMAT"
-            )
+def _check_marked(options: Options, sources: Sequence[Source]) -> None:
+    texts = [source.name or "the text" for source in sources if source.format == TEXT]
+    if options.predicates == "marked" and texts:
+        raise ConfigError(
+            f"--predicates marked: expected a corpus that marks its predicates, got raw text in "
+            f"{texts[0]}; name the format of a corpus: --from FORMAT"
+        )
 
 
-def _checked_pos(text: str | None) -> list[PredicatePos] | None:
-    if text is None:
-        return None
-    names = [name.strip() for name in text.split(",")]
-    for name in names:
-        if name not in PREDICATE_POS:
-            raise ConfigError(f"--pos: expected some of {','.join(PREDICATE_POS)}, got {name!r}")
-    return [name for name in PREDICATE_POS if name in names]
-
-
-def _read_descriptions(folder: str | None) -> "Descriptions | None":
-    if folder is None:
-        return None
-    from capsrl.data.frames import read_frames
-
-    return read_frames(folder).descriptions
-
-
-def _warn_of_name(text: str) -> None:
-    """The name of a file is rarely the text that was meant."""
-    if len(text) < 256 and "\0" not in text and os.path.isfile(text):
-        sys.stderr.write(f"note: {text} is a file; to label what it holds: --file {text}\n")
+def _count(sentences: Iterable[Sentence], counts: Counter[str]) -> Iterator[Sentence]:
+    for sentence in sentences:
+        counts["sentence"] += 1
+        counts["proposition"] += len(sentence.propositions)
+        yield sentence

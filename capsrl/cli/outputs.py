@@ -1,50 +1,54 @@
-"""Labelled sentences -> what `capsrl label` prints or writes, in each of its formats."""
+"""Write labeled sentences in every format of `capsrl label`."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TextIO
 
-from capsrl.data.files import suffix_of
+from capsrl.cli.inputs import Source
+from capsrl.data.files import STANDARD, suffix_of
+from capsrl.data.formats import TEXT, WRITABLE, format_of, format_sentences
+from capsrl.data.jsonl import format_jsonl
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.show.formatting import Descriptions
+from capsrl.show import html_parts, svg_sheet
+from capsrl.show.table import make_console, table_parts
+from capsrl.show.text import Descriptions
 
-FORMATS = ("table", "json", "jsonl", "conll09", "conllu", "html", "svg")
-TRACED = ("table", "json", "jsonl", "html")  # have a place for traces
-DESCRIBED = ("table", "html")  # have a place for what roles mean
-_SUFFIXES = {
-    ".txt": "table",
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".conll09": "conll09",
-    ".conll": "conll09",
-    ".conllu": "conllu",
-    ".conllup": "conllu",
-    ".html": "html",
-    ".htm": "html",
-    ".svg": "svg",
-}
+FORMATS = ("table", "json", *WRITABLE, "html", "svg")
+TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
+DESCRIBED = ("table", "html")  # the formats that show what roles mean
 
 
-def output_format(format: str | None, output: str | None, *, table: bool) -> str:
-    """The format named, or by the suffix of the file; else a table if one is wanted, else JSONL."""
-    if format is not None:
-        if format not in FORMATS:
-            raise ConfigError(f"--format: expected one of {', '.join(FORMATS)}, got {format}")
-        return format
-    if output is None:
-        return "table" if table or sys.stdout.isatty() else "jsonl"
-    suffix = suffix_of(output)
-    if suffix not in _SUFFIXES:
-        raise ConfigError(
-            f"{output}: expected a suffix of {' '.join(_SUFFIXES)} (and .gz or .xz), "
-            f"got {suffix or 'none'}; or name the format: --format {'|'.join(FORMATS)}"
-        )
-    return _SUFFIXES[suffix]
+def output_format(named: str | None, output: str, sources: Sequence[Source]) -> str:
+    """Return the format to write: the one named, or that of the suffix of `output`.
+
+    On standard output it is a table for a terminal and for text given as arguments, else the
+    format of the files if all have the same and it can be written.
+    """
+    if named is None and output == STANDARD:
+        if sys.stdout.isatty() or all(source.text is not None for source in sources):
+            return "table"
+        formats = {source.format for source in sources}
+        if formats == {TEXT} or len(formats) > 1:
+            return "jsonl"
+        [found] = formats
+        return found if found in WRITABLE else "conllup"
+    if named is None and suffix_of(output) == ".txt":
+        return "table"
+    return format_of(output, named, formats=FORMATS, option="--to")
 
 
-def write_labelled(
+def check_format(format: str, *, trace: bool, frames: bool) -> None:
+    """Raise ConfigError if the format cannot show what is asked for."""
+    for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, DESCRIBED)):
+        if wanted and format not in able:
+            raise ConfigError(
+                f"{option}: expected a format that shows it ({', '.join(able)}), got {format}; "
+                f"choose one: --to {able[0]}"
+            )
+
+
+def write_labeled(
     sentences: Iterable[Sentence],
     file: TextIO,
     format: str,
@@ -52,51 +56,38 @@ def write_labelled(
     title: str,
     descriptions: Descriptions | None,
     trace: bool,
+    flush: bool,
 ) -> None:
-    """Write sentences as they come, but for SVG, which is one picture of them all.
+    """Write sentences one at a time, except for SVG, which is one picture of all.
 
-    title         of an HTML page
+    title         title of an HTML page
     descriptions  what roles mean, for the formats of DESCRIBED
-    trace         show how roles moved in tables; the others show what the sentences have
+    trace         show in tables how role probabilities changed over the iterations
+    flush         pass on every sentence at once, as a pipe may have a reader who waits
     """
     if format == "table":
-        from capsrl.show.table import make_console, table_parts
-
         console = make_console(file)
         for part in table_parts(sentences, descriptions=descriptions, trace=trace):
             console.print(part)
+            if flush:
+                file.flush()
         return
     if format == "html":
-        from capsrl.show import html_parts
-
         parts = html_parts(sentences, title=title, descriptions=descriptions)
+    elif format == "svg":
+        parts = iter([svg_sheet(sentences) + "\n"])
+    elif format == "json":
+        parts = _json_array(map(format_jsonl, sentences))
     else:
-        parts = _parts(sentences, format)
+        parts = format_sentences(sentences, format)
     for text in parts:
         file.write(text)
+        if flush:
+            file.flush()
 
 
-def _parts(sentences: Iterable[Sentence], format: str) -> Iterator[str]:
-    from capsrl.data.conll09 import format_conll09
-    from capsrl.data.conllu import HEADER, format_conllup
-    from capsrl.data.jsonl import format_jsonl
-    from capsrl.show import svg_sheet
-
-    if format == "json":
-        yield from _array(map(format_jsonl, sentences))
-    elif format == "jsonl":
-        yield from map(format_jsonl, sentences)
-    elif format == "conll09":
-        yield from map(format_conll09, sentences)
-    elif format == "conllu":
-        yield HEADER
-        yield from map(format_conllup, sentences)
-    else:
-        yield svg_sheet(sentences) + "\n"
-
-
-def _array(lines: Iterable[str]) -> Iterator[str]:
-    """A JSON array with one element to a line; always an array, so that jq's `.[]` always works."""
+def _json_array(lines: Iterable[str]) -> Iterator[str]:
+    """A JSON array with one sentence per line; an array even if there is only one sentence."""
     before = "["
     for line in lines:
         yield f"{before}\n{line.removesuffix(chr(10))}"

@@ -1,4 +1,4 @@
-"""Lines of a file -> the same lines, with a bar on the terminal while they are read."""
+"""Show a progress bar while a file is read."""
 
 import contextlib
 import os
@@ -6,27 +6,28 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
 from capsrl.data.files import STANDARD, name_of, read_lines
 
-_EVERY = 2000  # lines between two looks at the clock: the bar costs next to nothing
+_EVERY = 2000  # lines between two updates of the bar: it must cost next to nothing
 
 
 @contextlib.contextmanager
-def watched_lines(path: str | Path, *, every: int = _EVERY) -> Iterator[Iterator[str]]:
-    """Lines of a file, and a bar on stderr that vanishes at the end, if stderr is a terminal.
+def watched_lines(
+    path: str | Path, *, every: int = _EVERY, bar: bool = True
+) -> Iterator[Iterator[str]]:
+    """Read the lines of a file, with a bar on stderr if that is a terminal.
 
-    The bar knows how much is left of a plain file; of a compressed one or of standard input it
-    can only show that work goes on.
+    The bar of a plain file shows how much is left; that of a compressed one or of standard input
+    only that something happens. It disappears at the end.
 
-    every  lines between two looks at the clock; fewer where there is much work on each
+    every  lines between two updates; fewer where there is much work on each
     """
-    if not sys.stderr.isatty():
+    if not bar or not sys.stderr.isatty():
         yield read_lines(path)
         return
-    # Rich takes a while to import, which a pipeline of small files would feel.
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
     with Progress(
         TextColumn("{task.description}"),
         BarColumn(),
@@ -54,5 +55,5 @@ def _size(path: str | Path) -> int | None:
         return None
     try:
         return os.path.getsize(path) or None
-    except OSError:  # read_lines will say what is wrong
+    except OSError:  # read_lines will tell what is wrong
         return None

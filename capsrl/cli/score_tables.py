@@ -1,4 +1,4 @@
-"""Scores as tables on the terminal."""
+"""Print scores as tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,9 +22,9 @@ def print_scores(
     intervals: Mapping[str, Interval],
     test: PairedTest | None,
 ) -> None:
-    """Print the scores of the first system, and how the second compares if there is one."""
-    # File and role names are text, not markup. No table is this wide: on a terminal's own width,
-    # or the 80 columns of a pipe, Rich would cut digits off the figures of a large corpus.
+    """Print the scores of the first system, and a comparison with the second if there is one."""
+    # File and role names are text, not markup. No table is this wide: at the width of the terminal,
+    # or the 80 columns of a pipe, Rich would cut off digits of large numbers.
     console = Console(highlight=False, markup=False, emoji=False, width=1000)
     first = scores[0]
     title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
@@ -44,7 +44,7 @@ def print_scores(
 
 
 def _show(console: Console, table: Table) -> None:
-    # Rich would centre the title over the table, and cut it to the table's width.
+    # Rich would center the title and cut it to the width of the table.
     title, table.title = str(table.title), None
     console.print()
     console.print(title, style="bold", soft_wrap=True)
@@ -114,7 +114,7 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
 
 def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
     table = _table("Comparison", "", "precision", "recall", "F1", "EM", "repeated roles")
-    # A long path is folded, or it would squeeze out the figures.
+    # Long paths are wrapped, so that the numbers have room.
     table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     for file, system in zip(files, scores, strict=True):
         em, repeated = f"{system.exact_match:.2f}", str(system.official.pred_repeated)
@@ -125,7 +125,7 @@ def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
 def _verdict(test: PairedTest) -> str:
     return (
         f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_span(test.interval)}, "
-        f"p = {test.p_value:.4f} (approximate randomisation over sentences, two-sided, "
+        f"p = {test.p_value:.4f} (approximate randomization over sentences, two-sided, "
         f"{test.n_rounds} rounds)"
     )
 

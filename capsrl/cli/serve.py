@@ -1,4 +1,4 @@
-"""`capsrl serve`: the labeler as a web service, with a page."""
+"""`capsrl serve`: run the web service and its demo page."""
 
 import contextlib
 import math
@@ -8,46 +8,45 @@ from typing import Annotated
 import typer
 
 import capsrl
-from capsrl.cli.predict import Device
-from capsrl.errors import ConfigError
+from capsrl.cli.options import Device, Model, Threads, option
+from capsrl.errors import ConfigError, missing_package
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_CONNECTIONS = 512  # each takes a file; 1024 is what a process usually may have
+_CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
 
 
 def serve_command(
     *,
     host: Annotated[
-        str, typer.Option(help="Address to listen at; 0.0.0.0 lets other machines in.")
+        str, option("ADDRESS", "Address to listen on; 0.0.0.0 for all interfaces.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for one that is free.")] = 8000,
-    model: Annotated[
-        str, typer.Option(metavar="MODEL", help="Folder of a model, or the name of one that ships.")
-    ] = "en",
+    port: Annotated[int, option("PORT", "Port; 0 for any free one.", min=0, max=65535)] = 8000,
+    model: Model = "en",
     device: Device = None,
+    threads: Threads = None,
     token: Annotated[
         str | None,
-        typer.Option(
+        option(
+            "TOKEN",
+            "Require this bearer token. Set it in the environment: other users of the machine can "
+            "see command lines.",
             envvar="CAPSRL_TOKEN",
             show_envvar=True,
-            help="Serve only those who bear it (Authorization: Bearer ...). Other users of this "
-            "machine can see options, but not the environment.",
         ),
     ] = None,
     max_characters: Annotated[
-        int, typer.Option(min=1, help="Of the texts of a request; more is answered 413.")
+        int, option("N", "Longest text of a request; else status 413.", min=1)
     ] = 20_000,
     timeout: Annotated[
-        float, typer.Option(min=0.1, metavar="SECONDS", help="For a request, waiting included.")
+        float, option("SECONDS", "Longest time for a request, with its time in queue.", min=0.1)
     ] = 30.0,
-    queue: Annotated[
-        int, typer.Option(min=1, help="Requests that may wait; more are answered 503.")
-    ] = 64,
-    batch: Annotated[int, typer.Option(min=1, help="Requests labelled together at most.")] = 32,
+    queue: Annotated[int, option("N", "Requests in the queue; else status 503.", min=1)] = 64,
+    batch: Annotated[int, option("N", "Requests that are labeled in one batch.", min=1)] = 32,
 ) -> None:
-    """Serve POST /label, and at / a page on which propositions can be seen to settle.
+    """Run a web service with a demo page.
 
-    Ctrl-C or SIGTERM: no more requests are taken, those at hand are answered, then it ends.
+    The service answers POST /label; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
+    more requests and answers those it has.
     """
     try:
         import uvicorn
@@ -56,26 +55,26 @@ def serve_command(
         from capsrl.serve.limits import Limits
         from capsrl.serve.observability import log_config
     except ModuleNotFoundError as error:
-        raise ConfigError(f"serving needs {error.name}: pip install 'capsrl[serve]'") from None
+        raise missing_package("serving", error.name, "serve") from None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")
     limits = Limits(
         characters=max_characters,
-        # In UTF-8 a character takes up to 4 bytes; as \ud83d\ude00 it takes 12.
+        # A character takes up to 4 bytes as UTF-8, and 12 if escaped as \ud83d\ude00.
         body=max(Limits.body, 12 * max_characters),
         seconds=timeout,
         queue=queue,
         batch=batch,
     )
     with _listen(host, port) as listening:
-        labeler = capsrl.load(model, device=device)
+        labeler = capsrl.load(model, device=device, threads=threads)
         config = uvicorn.Config(
             make_app(labeler, limits=limits, token=token),
             http="h11",
             ws="none",
             lifespan="on",
             log_config=log_config(),
-            access_log=False,  # it would hold what is asked for; ours does not
+            access_log=False,  # uvicorn's contains the URL; ours does not
             server_header=False,
             limit_concurrency=_CONNECTIONS,
             timeout_graceful_shutdown=math.ceil(limits.seconds) + 5,
@@ -83,19 +82,22 @@ def serve_command(
         name = f"[{host}]" if ":" in host else host
         typer.echo(f"capsrl serves http://{name}:{listening.getsockname()[1]}/ (Ctrl-C to end)")
         if host not in _LOOPBACK and token is None:
-            typer.echo("note: whoever reaches this machine can use it; see --token", err=True)
-        # Ctrl-C has been heeded by then; uvicorn raises it again for those above.
+            typer.echo(
+                "note: everybody who can reach this machine can use the service; see --token",
+                err=True,
+            )
+        # uvicorn raises Ctrl-C again after it has shut down.
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A socket at the address, so that a wrong one is known before the model is loaded."""
+    """Open the socket, so that a wrong address is reported before the model is loaded."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=_CONNECTIONS)
     except OSError as error:
         raise ConfigError(
-            f"--host {host} --port {port}: expected an address to listen at, got "
+            f"--host {host} --port {port}: expected an address to listen on, got "
             f"{error.strerror or error}; --port 0 takes a free one"
         ) from None

@@ -1,8 +1,9 @@
-"""`capsrl stats FILE...`: corpora in, one table with a column per corpus out."""
+"""`capsrl stats FILE...`: statistics of corpora, one column for each."""
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
 from typing import Annotated
 
 import typer
@@ -10,9 +11,12 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from capsrl.cli.options import FromCorpus, Json, option
+from capsrl.cli.scoring import check_standard_input, read_corpus
 from capsrl.data.files import name_of
-from capsrl.data.formats import CORPORA, read_sentences
 from capsrl.data.stats import CorpusStats, count_sentences, length_bin, ranked
+
+_WIDTH = 20  # of a column; two of them fit into 80 columns
 
 _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
     ("sentences", lambda stats: f"{stats.n_sentences:,}"),
@@ -26,39 +30,49 @@ _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
     ("  different roles", lambda stats: f"{len(stats.roles):,}"),
     ("words with several roles", lambda stats: f"{stats.n_multiple:,}"),
     ("propositions with a role twice", lambda stats: f"{stats.n_duplicate:,}"),
-    ("  per cent", lambda stats: f"{stats.duplicate_share:.1f}"),
+    ("  percent", lambda stats: f"{stats.duplicate_share:.1f}"),
 )
 
 
 def stats_command(
-    files: Annotated[
-        list[str], typer.Argument(metavar="FILE...", help="Corpora, plain, .gz or .xz; - is stdin.")
-    ],
-    format: Annotated[
-        str | None,
-        typer.Option(help=f"Format of all files, if not by suffix: {', '.join(CORPORA)}."),
-    ] = None,
-    top: Annotated[int, typer.Option(min=0, help="How many of the roles to list.")] = 20,
-    as_json: Annotated[bool, typer.Option("--json", help="All counts as JSON.")] = False,
+    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Corpora; - is stdin.")],
+    *,
+    from_format: FromCorpus = None,
+    top: Annotated[int, option("N", "Roles to list.", min=0)] = 20,
+    as_json: Json = False,
 ) -> None:
-    """Count what is in corpora: sentences, predicates, senses, roles, lengths."""
-    corpora = [(name_of(path), count_sentences(read_sentences(path, format))) for path in files]
+    """Count the sentences, predicates, senses and roles of corpora."""
+    check_standard_input(files)
+    columns = [count_sentences(read_corpus(path, from_format)) for path in files]
+    names = [name_of(path) for path in files]
     if as_json:
-        counts = [{"file": name, **stats.to_dict()} for name, stats in corpora]
+        counts = [
+            {"file": name, **stats.to_dict()} for name, stats in zip(names, columns, strict=True)
+        ]
         typer.echo(json.dumps(counts, ensure_ascii=False, indent=1))
         return
     console = Console()
     if not console.is_terminal:  # a pipe has no width to fit into
-        console = Console(width=60 + sum(len(name) + 15 for name, _ in corpora))
-    console.print(_table(corpora, top))
+        console = Console(width=60 + (_WIDTH + 3) * len(columns))
+    console.print(_table(_short_names(names), columns, top))
 
 
-def _table(corpora: list[tuple[str, CorpusStats]], top: int) -> Table:
+def _short_names(names: Sequence[str]) -> list[str]:
+    """The last parts of the paths, as few as tell them apart; `train` for data/train.conll09."""
+    paths = [PurePath(name) for name in names]
+    for n in range(1, max(len(path.parts) for path in paths) + 1):
+        tails = ["/".join(path.parts[-n:]) for path in paths]
+        if len(set(tails)) == len(set(names)):
+            break
+    stems = [tail.removesuffix("".join(PurePath(tail).suffixes)) for tail in tails]
+    return stems if len(set(stems)) == len(set(tails)) else tails
+
+
+def _table(names: Sequence[str], columns: Sequence[CorpusStats], top: int) -> Table:
     table = Table(header_style="bold")
     table.add_column("", no_wrap=True)  # the names of files are folded instead
-    for name, _ in corpora:
-        table.add_column(Text(name), justify="right", overflow="fold")
-    columns = [stats for _, stats in corpora]
+    for name in names:
+        table.add_column(Text(name), justify="right", overflow="fold", max_width=_WIDTH)
     for title, value in _ROWS:
         table.add_row(title, *map(value, columns))
     lengths = sorted(set[int]().union(*(stats.lengths for stats in columns)))
@@ -83,7 +97,7 @@ def _table(corpora: list[tuple[str, CorpusStats]], top: int) -> Table:
     roles = [role for role, _ in ranked(total)[:top]]
     _add_section(
         table,
-        f"the {len(roles)} commonest roles of {len(total)}",
+        f"frequent roles ({len(roles)} of {len(total)})",
         [(role, [stats.roles[role] for stats in columns]) for role in roles],
     )
     return table

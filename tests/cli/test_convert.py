@@ -11,34 +11,35 @@ from capsrl.sentence import Argument, Proposition, Sentence
 SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
 
 
-def capsrl(*arguments, stdin=None, folder=None):
-    return subprocess.run(
-        [sys.executable, "-m", "capsrl", "convert", *map(str, arguments)],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=60,
-    )
+@pytest.fixture
+def convert(capsrl):
+    return lambda *arguments, **others: capsrl("convert", *arguments, **others)
 
 
-def test_from_one_suffix_to_another(tmp_path):
+def test_from_one_suffix_to_another(convert, tmp_path):
     write_sentences([SENTENCE] * 2, tmp_path / "in.conll09")
-    done = capsrl("in.conll09", "out.jsonl.gz", folder=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "2 sentences\n")
+    done = convert("in.conll09", "out.jsonl.gz")
+    assert (done.code, done.out, done.err) == (0, "", "2 sentences\n")
     found = [sentence.propositions for sentence in read_sentences(tmp_path / "out.jsonl.gz")]
     assert found == [SENTENCE.propositions] * 2
 
 
-def test_standard_input_and_output():
+def test_standard_input_and_output(convert):
     line = '{"words": ["Dogs", "bark"], "propositions": [{"predicate": 1, "sense": "bark.01"}]}'
-    done = capsrl("-", "-", "--from", "jsonl", "--to", "conllup", stdin=line)
-    assert done.returncode == 0
-    assert done.stdout.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_"
-    assert done.stderr == "1 sentence\n"
+    done = convert("-", "-", "--from", "jsonl", "--to", "conllup", stdin=line.encode())
+    assert done.code == 0
+    assert done.out.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_"
+    assert done.err == "1 sentence\n"
 
 
-def test_merging(tmp_path):
+def test_text_to_sentences(convert, tmp_path):
+    (tmp_path / "a.txt").write_text("Dogs bark. Cats sleep.")
+    assert convert("a.txt", "a.jsonl").err == "2 sentences\n"
+    words = [sentence.words for sentence in read_sentences(tmp_path / "a.jsonl")]
+    assert words == [("Dogs", "bark", "."), ("Cats", "sleep", ".")]
+
+
+def test_merging(convert, tmp_path):
     (tmp_path / "up.conllup").write_text(
         "# global.columns = ID UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
         "# sent_id = s\n0.1\t_\t_\t_\n1\t_\t_\t_\n2\tgo.01\tA0:1|AM-DIR:3\t_\n"
@@ -46,8 +47,8 @@ def test_merging(tmp_path):
     (tmp_path / "ud.conllu").write_text(
         "# sent_id = s\n0.1" + "\t_" * 9 + "\n1\tGo" + "\t_" * 8 + "\n2\thome" + "\t_" * 8 + "\n"
     )
-    done = capsrl("up.conllup", "out.jsonl", "--merge", "ud.conllu", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "1 sentence\n")
+    done = convert("up.conllup", "out.jsonl", "--merge", "ud.conllu")
+    assert (done.code, done.err) == (0, "1 sentence\n")
     (sentence,) = read_sentences(tmp_path / "out.jsonl")
     assert sentence.propositions == (Proposition(0, "go.01", (Argument("AM-DIR", 1),)),)
 
@@ -55,29 +56,30 @@ def test_merging(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("in.foo", "out.jsonl"), "error: in.foo: expected a suffix of .txt .conll09 .conll"),
-        (("in.jsonl", "out.foo"), "error: out.foo: expected a suffix of .conll09 .conll"),
-        (("in.jsonl", "out.conllu"), "error: out.conllu: expected a suffix of .conll09 .conll"),
-        (("absent.jsonl", "out.jsonl"), "error: absent.jsonl: "),
-        (("in.jsonl", "out.conllup"), "error: in.jsonl:1: words[0]: expected a string, got 1"),
-        (
-            ("in.jsonl", "out.conllup", "--merge", "x"),
-            "error: in.jsonl: expected a CoNLL-U Plus file",
-        ),
+        (("in.foo", "out.jsonl"), "in.foo: expected a suffix of .txt .conll09 .conll"),
+        (("in.jsonl", "out.foo"), "out.foo: expected a suffix of .conll09 .conll"),
+        (("in.jsonl", "out.txt"), "out.txt: expected a suffix of .conll09 .conll .conllup .jsonl"),
+        (("in.jsonl", "out.conllu"), "out.conllu: expected a suffix of .conll09 .conll .conllup "),
+        (("rows.txt", "out.jsonl"), "rows.txt:1: expected text, got a row of a corpus; name its "),
+        (("absent.jsonl", "out.jsonl"), "absent.jsonl: cannot be read: No such file"),
+        (("in.jsonl", "out.conllup"), "in.jsonl:1: words[0]: expected a string, got 1"),
+        (("in.jsonl", "out.conllup", "--from", "up2"), "--from: expected one of text, conll09, co"),
+        (("in.jsonl", "out.conllup", "--merge", "x"), "in.jsonl: expected a CoNLL-U Plus file (co"),
     ],
 )
-def test_mistakes_exit_with_one_line(tmp_path, arguments, message):
+def test_mistakes_exit_with_one_line(convert, tmp_path, arguments, message):
     (tmp_path / "in.jsonl").write_text('{"words": [1]}')
-    done = capsrl(*arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
-    assert [file.name for file in tmp_path.iterdir()] == ["in.jsonl"]
+    (tmp_path / "rows.txt").write_text("1\tGo" + "\t_" * 12 + "\n")
+    done = convert(*arguments)
+    assert done.code == 2
+    assert done.err.startswith(f"error: {message}")
+    assert done.err.count("\n") == 1
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["in.jsonl", "rows.txt"]
 
 
-def test_a_file_over_itself(tmp_path):
+def test_a_file_over_itself(convert, tmp_path):
     write_sentences([SENTENCE], tmp_path / "x.jsonl")
-    assert capsrl("x.jsonl", "x.jsonl", folder=tmp_path).returncode == 0
+    assert convert("x.jsonl", "x.jsonl").code == 0
     assert list(read_sentences(tmp_path / "x.jsonl")) == [SENTENCE]
 
 

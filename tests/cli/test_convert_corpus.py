@@ -11,22 +11,17 @@ from tests.helpers.published_folders import make_ewt, make_up
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def capsrl(*arguments, folder):
-    return subprocess.run(
-        [sys.executable, "-m", "capsrl", "convert", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        cwd=folder,
-        timeout=60,
-    )
+@pytest.fixture
+def convert(capsrl):
+    return lambda *arguments: capsrl("convert", *arguments)
 
 
-def test_ewt(tmp_path):
+def test_ewt(convert, tmp_path):
     make_ewt(tmp_path)
     options = ("--ud", "UD_English-EWT", "--propbank", "propbank-release")
-    done = capsrl("ewt", *options, "en_ewt", folder=tmp_path)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr.splitlines() == [
+    done = convert("ewt", *options, "en_ewt")
+    assert (done.code, done.out) == (0, "")
+    assert done.err.splitlines() == [
         "en_ewt/train.conll09.xz: 3 sentences, 4 propositions, 12 arguments",
         "en_ewt/dev.conll09.xz: 4 sentences, 2 propositions, 2 arguments",
         "en_ewt/test.conll09.xz: 4 sentences, 2 propositions, 2 arguments",
@@ -38,11 +33,11 @@ def test_ewt(tmp_path):
     assert [p.sense for p in first.propositions] == ["bark.01", "bite.01"]
 
 
-def test_up_with_another_suffix(tmp_path):
+def test_up_with_another_suffix(convert, tmp_path):
     make_up(tmp_path)
     options = ("--ud", "UD_Xx-Yy", "--up", "UP_Xx-Yy", "--suffix", ".jsonl")
-    done = capsrl("up", *options, "deep/xx", folder=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = convert("up", *options, "deep/xx")
+    assert done.code == 0, done.err
     assert sorted(path.name for path in (tmp_path / "deep/xx").iterdir()) == [
         "test.jsonl",
         "train.jsonl",
@@ -86,17 +81,17 @@ def test_up_with_another_suffix(tmp_path):
         ),
     ],
 )
-def test_mistakes_exit_with_one_line(tmp_path, arguments, message):
+def test_mistakes_exit_with_one_line(convert, tmp_path, arguments, message):
     make_up(tmp_path)
     (tmp_path / "taken").touch()
-    done = capsrl(*arguments, folder=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(message)
-    assert done.stderr.count("\n") == 1
+    done = convert(*arguments)
+    assert done.code == 2
+    assert done.err.startswith(message)
+    assert done.err.count("\n") == 1
     assert not (tmp_path / "out").exists()
 
 
-def test_the_commands_and_the_code_of_the_guide(tmp_path):
+def test_the_commands_and_the_code_of_the_guide(convert, tmp_path):
     make_ewt(tmp_path)
     for made, named in zip(make_up(tmp_path), ("UD", "UP"), strict=True):
         made.rename(tmp_path / f"{named}_French-Sequoia")
@@ -104,8 +99,8 @@ def test_the_commands_and_the_code_of_the_guide(tmp_path):
     commands = re.findall(r"^capsrl convert (.*)$", guide, re.MULTILINE)
     assert [command.split()[0] for command in commands] == ["ewt", "up"]
     for command in commands:
-        done = capsrl(*command.split(), folder=tmp_path)
-        assert done.returncode == 0, done.stderr
+        done = convert(*command.split())
+        assert done.code == 0, done.err
         assert (tmp_path / command.split()[-1] / "train.conll09.xz").is_file()
     (code,) = re.findall(r"```python\n(.*?)```", guide, re.DOTALL)
     code += (
@@ -117,7 +112,7 @@ def test_the_commands_and_the_code_of_the_guide(tmp_path):
     assert (done.stdout, done.stderr) == ("4 [2, 1] 2\n", "")
 
 
-def test_a_file_that_is_called_ewt(tmp_path):
+def test_a_file_that_is_called_ewt(convert, tmp_path):
     (tmp_path / "ewt").write_text('{"words": ["Dogs"]}\n')
-    done = capsrl("ewt", "out.conll09", "--from", "jsonl", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "1 sentence\n")
+    done = convert("ewt", "out.conll09", "--from", "jsonl")
+    assert (done.code, done.err) == (0, "1 sentence\n")

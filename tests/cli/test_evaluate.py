@@ -1,80 +1,84 @@
-"""`capsrl evaluate` and `capsrl predict` on a network that has learned nothing."""
+"""`capsrl evaluate` with a network that has learned nothing."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from capsrl.cli import main
-from capsrl.data.formats import read_sentences
 from tests.helpers.tiny_networks import make_config, make_labeler
 
-TINY = str(Path(__file__).parent.parent / "fixtures" / "tiny.conll09")
+TINY = Path(__file__).parent.parent / "fixtures" / "tiny.conll09"
 
 
 @pytest.fixture
-def capsrl(monkeypatch, capsys, tmp_path):
-    """Run the command line as a user does: arguments in, (exit code, stdout, stderr) out."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["capsrl", *arguments, "--device", "cpu"])
-        with pytest.raises(SystemExit) as exit:
-            main()
-        out, err = capsys.readouterr()
-        return exit.value.code or 0, out, err
-
-    return run
+def evaluate(capsrl, tmp_path):
+    make_labeler().save(tmp_path / "model")
+    options = ("--model", "model", "--device", "cpu")
+    return lambda *arguments, **others: capsrl("evaluate", *options, *arguments, **others)
 
 
-@pytest.mark.parametrize("options", [(), ("--iterations", "4"), ("--predicates", "predicted")])
-def test_evaluate_is_predict_and_score(capsrl, options):
-    make_labeler().save(Path("model"))
-    code, out, err = capsrl("evaluate", "model", TINY, "--json", *options)
-    assert (code, err) == (0, "")
-    assert capsrl("predict", "model", TINY, "-o", "out.jsonl", *options) == (
-        0,
-        "",
-        "14 sentences\n",
-    )
-    labelled = list(read_sentences("out.jsonl"))
-    counts = json.loads(out)["official"]["counts"]
-    assert counts["pred_predicates"] == sum(len(s.propositions) for s in labelled) > 0
-    assert counts["pred_arguments"] == sum(
-        len(p.arguments) for s in labelled for p in s.propositions
+@pytest.mark.parametrize(
+    ("labeling", "scoring"),
+    [
+        ((), ()),
+        (("--iterations", "4"), ("--mode", "primesrl", "--all", "--seed", "3")),
+        (("--predicates", "found", "--threshold", "0.1"), ("--by", "role,pos", "--train", TINY)),
+        ((), ("--compare", TINY)),
+    ],
+)
+def test_it_is_label_and_score(evaluate, capsrl, labeling, scoring):
+    done = capsrl("label", TINY, "--model", "model", "-o", "out.conll09", *labeling)
+    assert (done.code, done.out) == (0, "")
+    scored = json.loads(capsrl("score", TINY, "out.conll09", "--json", *scoring).out)
+    done = evaluate(TINY, "--json", *labeling, *scoring)
+    assert (done.code, done.err) == (0, "")
+    evaluated = json.loads(done.out)
+    assert evaluated.pop("pred") == "model"
+    options = evaluated.pop("options")
+    assert options["iterations"] == (4 if "--iterations" in labeling else None)
+    assert evaluated == {key: value for key, value in scored.items() if key != "pred"}
+    assert evaluated["official"]["counts"]["pred_predicates"] > 0
+
+
+def test_tables(evaluate):
+    assert evaluate(TINY).out.startswith(f"model against {TINY}: 14 sentences\n")
+    assert (
+        "By role" in evaluate("-", "--from", "conll09", "--by", "role", stdin=TINY.read_bytes()).out
     )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("evaluate", "nowhere", TINY), "nowhere: expected a model folder, or the name of a model"),
-        (("predict", "model", "none.conll09"), "none.conll09: cannot be read: No such file"),
-        (("predict", "model", TINY, "-o", "out.conllu"), "out.conllu: expected a format that can"),
+        ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
+        (("none.conll09",), "none.conll09: cannot be read: No such file"),
+        (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
+        ((TINY, "--predicates", "some"), "predicates: expected auto, marked or found, got 'some'"),
+        ((TINY, "--mode", "lax"), "--mode: expected one of official, strict, primesrl, got lax"),
+        (("empty.conll09",), "empty.conll09: expected sentences to score, got none"),
         (
-            ("predict", "model", TINY, "--predicates", "some"),
-            "--predicates: expected given or predicted, got some",
+            (TINY, "--compare", "other.jsonl"),
+            f"other.jsonl:1 against {TINY} (sentence 1): expected",
         ),
-        (("evaluate", "model", "empty.conll09"), "empty.conll09: expected sentences to score, got"),
+        (("-", "--compare", "-"), "-: expected standard input for one file, got it for several"),
     ],
 )
-def test_mistakes_are_told_in_one_line(capsrl, arguments, message):
-    make_labeler().save(Path("model"))
-    Path("empty.conll09").write_text("")
-    code, out, err = capsrl(*arguments)
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.startswith(f"error: {message}")
+def test_mistakes_are_told_in_one_line(evaluate, tmp_path, arguments, message):
+    (tmp_path / "empty.conll09").write_text("")
+    (tmp_path / "other.jsonl").write_text('{"words": ["Go"]}')
+    done = evaluate(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"error: {message}")
 
 
 @pytest.mark.filterwarnings("default::UserWarning")
-def test_our_warnings_are_one_line(capsrl):
-    vectors = Path("some.vec")
+def test_our_warnings_are_one_line(evaluate, tmp_path):
+    vectors = tmp_path / "some.vec"
     vectors.write_text("2 3\nthe 1 2 3\ncat 4 5 6\n")
-    config = make_config(embeddings={"fasttext": str(vectors)})
-    make_labeler(config).save(Path("model"))
+    config = make_config(embeddings={"fasttext": "some.vec"})
+    make_labeler(config).save(tmp_path / "model")
     vectors.unlink()
-    code, _, err = capsrl("evaluate", "model", TINY)
-    assert code == 0
-    assert err.startswith("warning: some.vec: expected the vectors the model was trained with, got")
-    assert err.count("\n") == 1
+    done = evaluate(TINY)
+    assert done.code == 0
+    assert done.err.startswith("warning: some.vec: expected the vectors the model was trained with")
+    assert done.err.count("\n") == 1

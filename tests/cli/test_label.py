@@ -7,18 +7,20 @@ import json
 import os
 import pty
 import shlex
+import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
 
-import capsrl
-from capsrl.cli import main
-from capsrl.cli.inputs import read_inputs
-from capsrl.data.formats import read_sentences
+import capsrl as library
+from capsrl.cli.inputs import Source, read_source
+from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
 from capsrl.show import role_histories
 from capsrl.show.table import make_console, table_parts
@@ -39,26 +41,9 @@ FRAMES = """<frameset><predicate lemma="bark"><roleset id="bark.01" name="make n
 <role n="0" descr="barker of legend"/></roles></roleset></predicate></frameset>"""
 
 
-@dataclasses.dataclass
-class Done:
-    code: int
-    out: str
-    err: str
-
-
 @pytest.fixture
-def label(monkeypatch, capsys, tmp_path):
-    """Run the command in this process, in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments, stdin=b""):
-        monkeypatch.setattr(sys, "argv", ["capsrl", "label", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return Done(stopped.value.code, *capsys.readouterr())
-
-    return run
+def label(capsrl):
+    return lambda *arguments, **others: capsrl("label", *arguments, **others)
 
 
 def sentences_of(output):
@@ -88,90 +73,135 @@ def test_text_as_a_table(label, labeler):
 
 
 def test_text_as_json_is_what_the_library_says(label, labeler):
-    done = label(TEXT, "--format", "json")
-    labelled = [sentence.alone() for sentence in labeler.label(TEXT)]
-    assert json.loads(done.out) == [sentence.to_dict() for sentence in labelled]
+    done = label(TEXT, "--to", "json")
+    labeled = [sentence.standalone() for sentence in labeler.label(TEXT)]
+    assert json.loads(done.out) == [sentence.to_dict() for sentence in labeled]
     found = sentences_of(done.out)
-    assert found == labelled
+    assert found == labeled
     assert [sentence.start for sentence in found] == [0, 26]
     for sentence in found:
         for word, (start, end) in zip(sentence.words, sentence.offsets, strict=True):
             assert sentence.text[start:end] == word
             assert TEXT[sentence.start + start : sentence.start + end] == word
-    assert [*sentences_of(label(TEXT, "--format", "jsonl").out)] == found
+    assert [*sentences_of(label(TEXT, "--to", "jsonl").out)] == found
 
 
 def test_options_do_what_they_do_in_the_library(label, labeler):
     for arguments, options in [
         (("--iterations", 1), {"iterations": 1}),
         (("--threshold", 0.99), {"threshold": 0.99}),
-        (("--kinds", "verb"), {"kinds": ["verb"]}),
-        (("--kinds", "noun, adjective"), {"kinds": ["noun", "adjective"]}),
+        (("--pos", "verb"), {"pos": ["verb"]}),
+        (("--pos", "noun, adjective"), {"pos": ["noun", "adjective"]}),
     ]:
-        found = sentences_of(label(TEXT, "--format", "json", *arguments).out)
-        labelled = [sentence.alone() for sentence in labeler.label(TEXT, **options)]
-        assert found == labelled
-        assert labelled != [sentence.alone() for sentence in labeler.label(TEXT)], arguments
+        found = sentences_of(label(TEXT, "--to", "json", *arguments).out)
+        labeled = [sentence.standalone() for sentence in labeler.label(TEXT, **options)]
+        assert found == labeled
+        assert labeled != [sentence.standalone() for sentence in labeler.label(TEXT)], arguments
 
 
 def test_traces(label, labeler):
-    labelled = labeler.label(TEXT, trace=True)
-    assert label(TEXT, "--trace").out == tables(labelled, trace=True)
-    found = sentences_of(label(TEXT, "--trace", "--format", "json").out)
-    for ours, theirs in zip(found, labelled, strict=True):
+    labeled = labeler.label(TEXT, trace=True)
+    assert label(TEXT, "--trace").out == tables(labeled, trace=True)
+    found = sentences_of(label(TEXT, "--trace", "--to", "json").out)
+    for ours, theirs in zip(found, labeled, strict=True):
         for mine, other in zip(ours.propositions, theirs.propositions, strict=True):
             for one, two in zip(role_histories(mine), role_histories(other), strict=True):
                 assert (one.word, one.role, one.best) == (two.word, two.role, two.best)
                 assert one.probs == pytest.approx(two.probs, abs=1e-6)
-    page = label(TEXT, "--trace", "--format", "html").out
-    assert page.count("<th>start</th>") == sum(len(s.propositions) for s in labelled)
+    page = label(TEXT, "--trace", "--to", "html").out
+    assert page.count("<th>start</th>") == sum(len(s.propositions) for s in labeled)
 
 
 @pytest.mark.parametrize("content", [LETTER, "\ufeff" + LETTER.replace("\n", "\r\n")])
 def test_a_file_by_its_paragraphs(label, labeler, tmp_path, content):
     (tmp_path / "letter.txt").write_bytes(content.encode())
-    done = label("--file", "letter.txt")
+    done = label("letter.txt")
     assert (done.code, done.err) == (0, "")
     found = sentences_of(done.out)
     assert [sentence.id for sentence in found] == [f"letter.txt-{n}" for n in (1, 2, 3, 4)]
     for sentence in found:
         assert LETTER[sentence.start :].startswith(sentence.text)
-    labelled = [
-        dataclasses.replace(sentence.alone(), id=f"letter.txt-{n}")
+    labeled = [
+        dataclasses.replace(sentence.standalone(), id=f"letter.txt-{n}")
         for n, sentence in enumerate(labeler.label(LETTER), start=1)
     ]
-    assert_same_answers(found, labelled)
-    assert [sentence.offsets for sentence in found] == [s.offsets for s in labelled]
+    assert_same_answers(found, labeled)
+    assert [sentence.offsets for sentence in found] == [s.offsets for s in labeled]
 
 
 def test_a_file_is_read_as_its_sentences_are_needed():
     ours, theirs = os.pipe()
     os.write(theirs, b"Dogs bark.\n\nCats")  # and never closed while it is read
-    inputs = read_inputs([(f"/dev/fd/{ours}", "text")], bar=False)
-    assert next(inputs).words == ("Dogs", "bark", ".")
+    sentences = read_source(Source(f"/dev/fd/{ours}"), bar=False)
+    assert next(sentences).words == ("Dogs", "bark", ".")
     os.close(theirs)
-    assert next(inputs).words == ("Cats",)
+    assert next(sentences).words == ("Cats",)
     os.close(ours)
 
 
-def test_files_of_several_kinds(label, tmp_path):
-    (tmp_path / "notes").write_text("Dogs bark.")
+def test_inputs_of_several_kinds(label, tmp_path):
+    (tmp_path / "notes.txt").write_text("Dogs bark.")
     (tmp_path / "words.jsonl").write_text('{"words": ["Cats", "do", "n\'t", "bark"]}')
-    with gzip.open(tmp_path / "more.md.gz", "wt") as file:
+    with gzip.open(tmp_path / "more.txt.gz", "wt") as file:
         file.write("Hiti left.")
-    done = label("-f", "notes", "-f", "words.jsonl", "-f", "more.md.gz", "-f", "-", stdin=b"Go!")
+    done = label("notes.txt", "words.jsonl", "more.txt.gz", "Who knows?", "-", stdin=b"Go!")
     found = sentences_of(done.out)
     assert [" ".join(sentence.words) for sentence in found] == [
         "Dogs bark .",
         "Cats do n't bark",
         "Hiti left .",
+        "Who knows ?",
         "Go !",
     ]
-    assert [sentence.id for sentence in found] == ["notes-1", None, "more.md.gz-1", "stdin-1"]
+    ids = [sentence.id for sentence in found]
+    assert ids == ["notes.txt-1", None, "more.txt.gz-1", "text4-1", "stdin-1"]
     assert found[1].text is None
 
 
-@pytest.mark.parametrize("arguments", [(), ("-",), ("--file", "-")])
+def make_tree(folder):
+    """Two files of one name, and some that are not to be read."""
+    for path, text in {
+        "d/b/x.txt": "Dogs bark.",
+        "d/a/x.txt": "Cats sleep.",
+        "d/words.jsonl": '{"id": "j", "words": ["Go"]}',
+        "d/notes.md": "# No",
+        "d/.hidden.txt": "No.",
+        "d/.git/x.txt": "No.",
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+
+
+def test_a_folder(label, tmp_path):
+    make_tree(tmp_path)
+    done = label("d")
+    ids = [sentence.id for sentence in sentences_of(done.out)]
+    assert ids == ["d/a/x.txt-1", "d/b/x.txt-1", "j"]
+    assert done.err == "note: d: skipped 1 file (.md)\n"
+
+
+def test_a_folder_of_one_format(label, tmp_path):
+    make_tree(tmp_path)
+    done = label("d", "--from", "text")
+    ids = [sentence.id for sentence in sentences_of(done.out)]
+    assert ids[:3] == ["d/a/x.txt-1", "d/b/x.txt-1", "d/notes.md-1"]
+    assert {each.rpartition("-")[0] for each in ids[3:]} == {"d/words.jsonl"}
+
+
+def test_the_output_is_not_read_with_its_folder(label, tmp_path):
+    make_tree(tmp_path)
+    for _ in range(2):
+        assert label("d", "-o", "d/out.jsonl").err.endswith("3 sentences, 3 propositions\n")
+
+
+def test_what_the_shell_makes_of_a_pattern(label, tmp_path):
+    make_tree(tmp_path)
+    done = label(*sorted(path.relative_to(tmp_path) for path in tmp_path.glob("d/*/x.txt")))
+    ids = [sentence.id for sentence in sentences_of(done.out)]
+    assert ids[-2:] == ["d/a/x.txt-1", "d/b/x.txt-1"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("-",)])
 def test_standard_input(label, arguments):
     done = label(*arguments, stdin="Dogs bark. 😀".encode())
     assert [sentence.words for sentence in sentences_of(done.out)] == [
@@ -180,28 +210,97 @@ def test_standard_input(label, arguments):
     ]
 
 
-def test_a_corpus_with_given_predicates(label, labeler):
-    done = label("--file", TINY, "--predicates", "given")
+def start(*arguments, **streams):
+    return subprocess.Popen(
+        [sys.executable, "-m", "capsrl", "label", *map(str, arguments)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **streams,
+    )
+
+
+@pytest.mark.parametrize("format", ["jsonl", "table"])
+def test_standard_input_is_labeled_by_paragraphs(format):
+    process = start("--to", format)
+    process.stdin.write(b"Dogs bark.\n\nCats")
+    process.stdin.flush()
+    first = process.stdout.readline()  # while the input is still open
+    assert b"Dogs" in first and b"Cats" not in first
+    out, _ = process.communicate(timeout=60)
+    assert b"Cats" in out
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "message"),
+    [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, b"")],
+)
+def test_a_stopped_command_leaves_no_file(tmp_path, number, code, message):
+    process = start("-o", "out.jsonl", cwd=tmp_path)
+    deadline = time.monotonic() + 60
+    while not list(tmp_path.iterdir()):  # until the temporary file is there
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (code, message)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_predicates_of_a_corpus(label, labeler):
     gold = list(read_sentences(TINY))
-    found = sentences_of(done.out)
-    assert [sentence.predicates for sentence in found] == [s.predicates for s in gold]
-    assert_same_answers(found, list(labeler.label_sentences(gold)))
-    predicted = sentences_of(label("--file", TINY).out)
-    assert_same_answers(predicted, list(labeler.label_sentences(gold, predicates="predicted")))
+    marked = list(labeler.label_sentences(gold, predicates="marked"))
+    found = list(labeler.label_sentences(gold, predicates="found"))
+    assert [s.predicates for s in marked] != [s.predicates for s in found]
+    for arguments, expected in [((), marked), (["marked"], marked), (["found"], found)]:
+        options = [each for argument in arguments for each in ("--predicates", argument)]
+        done = label(TINY, "--to", "jsonl", *options)
+        assert_same_answers(sentences_of(done.out), expected)
+
+
+def test_each_file_is_looked_at_for_marked_predicates(label, tmp_path):
+    """A text before it, or a corpus without marks, does not make the marks of a corpus void."""
+    (tmp_path / "text.txt").write_text("Dogs bark.")
+    (tmp_path / "bare.jsonl").write_text('{"words": ["Dogs", "bark"]}')
+    mark = '{"words": ["Dogs", "bark"], "propositions": [{"predicate": 0}]}'
+    (tmp_path / "marked.jsonl").write_text(mark)
+    done = label("text.txt", "bare.jsonl", "marked.jsonl", "text.txt")
+    assert [sentence.predicates for sentence in sentences_of(done.out)] == [(1,), (1,), (0,), (1,)]
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("a.conll09", "conll09"), ("a.jsonl.gz", "jsonl"), ("a.conllu", "conllup"), ("-", "jsonl")],
+)
+def test_a_corpus_to_a_pipe_keeps_its_format(label, tmp_path, name, format):
+    if name == "a.conllu":
+        (tmp_path / name).write_text("1\tDogs" + "\t_" * 8 + "\n2\tbark" + "\t_" * 8 + "\n\n")
+    elif name != "-":
+        write_sentences(islice(read_sentences(TINY), 2), tmp_path / name)
+    done = label(name, stdin=b"Dogs bark.")
+    (tmp_path / "out").write_text(done.out)
+    assert done.code == 0
+    assert len(list(read_sentences(tmp_path / "out", format))) > 0
+    assert sum(len(s.propositions) for s in read_sentences(tmp_path / "out", format)) > 0
 
 
 def test_the_format_of_the_input_by_name(label, tmp_path):
     rows = TINY.read_text(encoding="utf-8").split("\n\n")[1] + "\n\n"
     (tmp_path / "cat.txt").write_text(rows, encoding="utf-8")
-    named = label("-f", "cat.txt", "--from", "conll09", "--predicates", "given", "-o", "a.conll09")
+    named = label("cat.txt", "--from", "conll09", "-o", "a.conll09")
     assert (named.code, named.err) == (0, "1 sentence, 1 proposition\n")
     assert (tmp_path / "a.conll09").read_text(encoding="utf-8") == rows
-    as_text = sentences_of(label("-f", "cat.txt").out)
-    assert as_text[0].words[:3] == ("1", "The", "the")
+    done = label("cat.txt")
+    assert done.code == 2
+    assert done.err == (
+        "error: cat.txt:1: expected text, got a row of a corpus; "
+        "name its format, such as: --from conll09\n"
+    )
 
 
 def test_conll09_has_tags_and_lemmas(label):
-    done = label("The dogs were barking at Hiti.", "--format", "conll09")
+    done = label("The dogs were barking at Hiti.", "--to", "conll09")
     rows = [line.split("\t") for line in done.out.splitlines()]
     assert rows.pop() == [""]
     assert [row[1] for row in rows] == ["The", "dogs", "were", "barking", "at", "Hiti", "."]
@@ -213,21 +312,21 @@ def test_conll09_has_tags_and_lemmas(label):
 
 
 def test_lemmas_of_a_corpus_are_kept(label):
-    done = label("--file", TINY, "--predicates", "given", "--format", "conll09")
+    done = label(TINY)
     before = [line.split("\t") for line in TINY.read_text(encoding="utf-8").splitlines()]
     after = [line.split("\t") for line in done.out.splitlines()]
     assert [row[:12] for row in after] == [row[:12] for row in before]
 
 
-@pytest.mark.parametrize("name", ["a.conll09", "a.conllu", "a.conllup.gz", "a.ndjson.xz"])
+@pytest.mark.parametrize("name", ["a.conll09", "a.conllup.gz", "a.ndjson.xz"])
 def test_what_is_written_is_read_again(label, labeler, tmp_path, name):
     done = label(TEXT, "--output", name)
-    labelled = labeler.label(TEXT)
-    n_propositions = sum(len(sentence.propositions) for sentence in labelled)
+    labeled = labeler.label(TEXT)
+    n_propositions = sum(len(sentence.propositions) for sentence in labeled)
     assert (done.code, done.out) == (0, "")
     assert done.err == f"2 sentences, {n_propositions} propositions\n"
-    found = list(read_sentences(name, "conllup" if name == "a.conllu" else None))
-    for ours, theirs in zip(found, labelled, strict=True):
+    found = list(read_sentences(name))
+    for ours, theirs in zip(found, labeled, strict=True):
         assert (ours.words, ours.tags, ours.predicates) == (
             theirs.words,
             theirs.tags,
@@ -235,7 +334,12 @@ def test_what_is_written_is_read_again(label, labeler, tmp_path, name):
         )
         assert [p.sense for p in ours.propositions] == [p.sense for p in theirs.propositions]
     if "conllu" in name:
-        assert [sentence.text for sentence in found] == [s.alone().text for s in labelled]
+        assert [sentence.text for sentence in found] == [s.standalone().text for s in labeled]
+
+
+def test_a_table_in_a_file(label, labeler, tmp_path):
+    assert label(TEXT, "-o", "a.txt").code == 0
+    assert (tmp_path / "a.txt").read_text() == tables(labeler.label(TEXT))
 
 
 def test_pages_and_pictures(label, tmp_path):
@@ -246,10 +350,10 @@ def test_pages_and_pictures(label, tmp_path):
     words = {text.text for text in picture.iter("{http://www.w3.org/2000/svg}text")}
     assert {"Hiti", "signed", "decision", "n't"} <= words
     (tmp_path / "dogs.txt").write_text("Dogs bark.")
-    assert "<title>dogs.txt</title>" in label("-f", "dogs.txt", "--format", "html").out
+    assert "<title>dogs.txt</title>" in label("dogs.txt", "--to", "html").out
 
 
-@pytest.mark.parametrize("arguments", [(), ("--trace",), ("--format", "html")])
+@pytest.mark.parametrize("arguments", [(), ("--trace",), ("--to", "html")])
 def test_frames_say_what_roles_mean(label, tmp_path, arguments):
     (tmp_path / "frames").mkdir()
     (tmp_path / "frames" / "bark.xml").write_text(FRAMES)
@@ -259,8 +363,10 @@ def test_frames_say_what_roles_mean(label, tmp_path, arguments):
 
 def test_another_model(label, tmp_path):
     make_labeler().save(tmp_path / "mine")
-    done = label("Dogs bark.", "--model", "mine", "--format", "json")
-    expected = [sentence.alone() for sentence in capsrl.load(tmp_path / "mine").label("Dogs bark.")]
+    done = label("Dogs bark.", "--model", "mine", "--to", "json")
+    expected = [
+        sentence.standalone() for sentence in library.load(tmp_path / "mine").label("Dogs bark.")
+    ]
     assert sentences_of(done.out) == expected
 
 
@@ -268,24 +374,29 @@ def test_another_model(label, tmp_path):
     ("format", "expected"), [("table", ""), ("json", "[]\n"), ("jsonl", ""), ("conll09", "")]
 )
 def test_nothing_to_label(label, format, expected):
-    done = label(" \n", "--format", format)
+    done = label(" \n", "--to", format)
     assert (done.code, done.out) == (0, expected)
     assert done.err == "0 sentences, 0 propositions\n"
 
 
-def test_the_name_of_a_file_is_a_text_but_noted(label, tmp_path):
-    (tmp_path / "dogs.txt").write_text("Dogs bark.")
-    done = label("dogs.txt", "--format", "json")
-    assert [sentence.words for sentence in sentences_of(done.out)] == [("dogs.txt",)]
-    assert done.err == "note: dogs.txt is a file; to label what it holds: --file dogs.txt\n"
+@pytest.mark.parametrize("name", ["notes 1.txt", "notes 2.txt"])
+def test_a_name_with_a_blank(label, tmp_path, name):
+    (tmp_path / "notes 1.txt").write_text("Dogs bark.")
+    done = label(name, "--to", "jsonl")
+    [sentence] = sentences_of(done.out)
+    if name == "notes 1.txt":
+        assert (sentence.id, sentence.text, done.err) == ("notes 1.txt-1", "Dogs bark.", "")
+    else:
+        assert (sentence.id, sentence.text) == (None, "notes 2.txt")
+        assert done.err == "note: 'notes 2.txt' is not a file; labeling these words\n"
 
 
 def test_lone_surrogates_are_shown_or_refused(label):
     text = "Dogs bark \udcff."  # what Python makes of a byte that is no UTF-8
     assert "bark \ufffd." in label(text).out
-    assert "\\udcff" in label(text, "--format", "json").out
-    assert label(text, "--format", "html").code == label(text, "--format", "svg").code == 0
-    done = label(text, "--format", "conll09")
+    assert "\\udcff" in label(text, "--to", "json").out
+    assert label(text, "--to", "html").code == label(text, "--to", "svg").code == 0
+    done = label(text, "--to", "conll09")
     assert done.code == 2
     assert done.err.startswith(
         "error: <stdout>: expected Unicode text, got the lone surrogate U+DCFF"
@@ -295,34 +406,50 @@ def test_lone_surrogates_are_shown_or_refused(label):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("Go.", "-f", "x"), "expected TEXT or --file, got both: 'Go.' and x; say --file before"),
-        (("-f", "-", "-f", "-"), "expected standard input (-) once, got it twice"),
-        (("-f", "absent.txt"), "absent.txt: cannot be read: No such file"),
-        (("-f", "bad.txt"), "bad.txt:2: expected UTF-8 text, got byte 0xff; convert the file"),
-        (("-f", "bad.jsonl"), "bad.jsonl:1: words[0]: expected a string, got 1"),
-        (("Go.", "--format", "xml"), "--format: expected one of table, json, jsonl, conll09, co"),
-        (("-f", "x", "--from", "up2"), "--from: expected one of text, conll09, conllu, conllup, "),
-        (("Go.", "-o", "x.doc"), "x.doc: expected a suffix of .txt .json .jsonl"),
-        (("Go.", "-o", "x.gz"), "x.gz: expected a suffix of .txt .json .jsonl"),
-        (("Go.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
-        (
-            ("Go.", "--kinds", "verb,adverb"),
-            "--kinds: expected some of verb,noun,adjective, got 'adverb'",
-        ),
-        (("Go.", "--predicates", "gold"), "--predicates: expected given or predicted, got gold"),
-        (("Go.", "--predicates", "given"), "--predicates given: expected a corpus that marks its "),
-        (("-f", "x.txt", "--predicates", "given"), "--predicates given: expected a corpus that"),
-        (("Go.", "--trace", "--format", "svg"), "--trace: expected a format with a place for that"),
-        (("Go.", "--frames", ".", "--format", "json"), "--frames: expected a format with a place"),
-        (("Go.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
-        (
-            ("Go.", "--model", "xx"),
-            "xx: expected a model folder, or the name of a model that ships",
-        ),
-        (("Go.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
+        (("Go!",), "Go!: no such file; to label the words themselves write: capsrl label 'Go! '"),
+        (("Dogs", "bark."), "Dogs: no such file; to label the words themselves write: capsrl label "
+         "'Dogs bark.'"),
+        (("good.txt", "absent.txt"), "absent.txt: no such file; to label the words themselves wri"),
+        (("texts/*.txt",), "texts/*.txt: no such file; to label the words themselves write: "),
+        (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
+        (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),
+        (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
+         " .ndjson (and .gz or .xz), got .md; rename the file or name the format with --from: te"),
+        (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
+         ".jsonl .ndjson (and .gz or .xz), got 0 others; name the format with --from"),
+        (("-", "-"), "-: expected standard input once, got it twice"),
+        (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; convert the file"),
+        (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
+        (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
+        (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
+         " html, svg, got conllu; CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has"),
+        (("good.txt", "--from", "up2"), "--from: expected one of text, conll09, conllu, conllup, "),
+        (("Go on.", "--from", "conll09"), "--from conll09: expected files, got the text 'Go on.'"),
+        (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
+        (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .conll09 .conll .conllup "),
+        (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
+        (("Go on.", "--pos", "verb,adverb"), "pos: expected some of verb, noun, adjective, got "
+         "['verb', 'adverb']"),
+        (("Go on.", "--predicates", "gold"), "predicates: expected auto, marked or found, got 'go"),
+        (("Go on.", "--iterations", 0), "iterations: expected an integer of at least 1, got 0"),
+        (("Go on.", "--threshold", 1.5), "threshold: expected a number from 0 to 1, got 1.5"),
+        (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
+         "its predicates, got raw text in the text; name the format of a corpus: --from FORMAT"),
+        (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
+         " its predicates, got raw text in good.txt"),
+        (("Go on.", "--trace", "--to", "svg"), "--trace: expected a format that shows it (table, "),
+        (("Go on.", "--frames", ".", "--to", "json"), "--frames: expected a format that shows it ("
+         "table, html), got json; choose one: --to table"),
+        (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
+        (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
+        (("Go on.", "--device", "abacus"), "device: expected cpu, cuda or cuda:N, got abacus"),
     ],
-)
+)  # fmt: skip
 def test_mistakes_exit_with_one_line(label, tmp_path, arguments, message):
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "good.txt").write_text("Dogs bark.")
+    for name in ("table.csv", "table.tsv.gz", "page.md"):
+        (tmp_path / name).write_text("id,text")
     (tmp_path / "bad.txt").write_bytes(b"Dogs\n\xff bark.")
     (tmp_path / "bad.jsonl").write_text('{"words": [1]}')
     done = label(*arguments)
@@ -334,26 +461,33 @@ def test_mistakes_exit_with_one_line(label, tmp_path, arguments, message):
 def test_an_error_leaves_the_old_file_alone(label, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"Dogs bark.\n\n\xff")
     (tmp_path / "out.json").write_text("old")
-    assert label("-f", "bad.txt", "-o", "out.json").code == 2
+    assert label("bad.txt", "-o", "out.json").code == 2
     assert (tmp_path / "out.json").read_text() == "old"
     assert sorted(file.name for file in tmp_path.iterdir()) == ["bad.txt", "out.json"]
 
 
-@pytest.mark.parametrize("arguments", [("--iterations", "0"), ("--threshold", "1.5")])
-def test_numbers_out_of_range(label, arguments):
-    done = label("Go.", *arguments)
+@pytest.mark.parametrize("arguments", [("--iterations", "x"), ("--threads", "0")])
+def test_numbers_that_are_not(label, arguments):
+    done = label("Go on.", *arguments)
     assert done.code == 2
     assert arguments[0] in done.err
 
 
+def test_threads(label):
+    assert label(TEXT, "--threads", 1).out == label(TEXT).out
+
+
 def test_without_torch():
     code = (
-        "import sys; sys.modules['torch'] = None; sys.argv = ['capsrl', 'label', 'Go.']; "
+        "import sys; sys.modules['torch'] = None; sys.argv = ['capsrl', 'label', 'Go on.']; "
         "from capsrl.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr == "error: labelling needs torch: pip install 'capsrl[model]'\n"
+    assert done.stderr == (
+        "error: labeling needs torch: pip install 'capsrl[model]' "
+        "(from a clone: pip install '.[model]')\n"
+    )
 
 
 def run_on_a_terminal(arguments, folder, **streams):
@@ -382,7 +516,7 @@ def run_on_a_terminal(arguments, folder, **streams):
 
 def test_a_table_and_no_bar_on_a_terminal(tmp_path):
     (tmp_path / "dogs.txt").write_text("Dogs bark.\n\nCats do not.")
-    done, shown = run_on_a_terminal(["-f", "dogs.txt"], tmp_path)
+    done, shown = run_on_a_terminal(["dogs.txt"], tmp_path)
     assert done.returncode == 0
     assert "lines" not in shown
     assert shown.startswith("Dogs bark.\r\n")
@@ -392,7 +526,7 @@ def test_a_table_and_no_bar_on_a_terminal(tmp_path):
 def test_a_bar_while_a_file_is_written(tmp_path):
     (tmp_path / "dogs.txt").write_text("Dogs bark.\n\n" * 50)
     done, shown = run_on_a_terminal(
-        ["-f", "dogs.txt"], tmp_path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+        ["dogs.txt"], tmp_path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 0
     assert done.stdout.count(b"\n") == 50
@@ -402,12 +536,14 @@ def test_a_bar_while_a_file_is_written(tmp_path):
 def test_nothing_given_on_a_terminal(tmp_path):
     done, shown = run_on_a_terminal([], tmp_path)
     assert done.returncode == 2
-    assert shown.startswith("error: expected TEXT, --file FILE or text on standard input, got none")
+    assert shown.startswith(
+        "error: expected text, files or folders to label, got none; try: capsrl"
+    )
 
 
-def test_the_page_about_labelling(label, tmp_path):
+def test_the_page_about_labeling(label, tmp_path):
     """Its blocks print what it says they print; JSON to five digits."""
-    page = (ROOT / "docs" / "labelling.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "labeling.md").read_text(encoding="utf-8")
     (tmp_path / "notes.txt").write_text(page.split("```text\n")[1].split("```")[0])
     blocks = [block.split("```")[0] for block in page.split("```console\n")[1:]]
     runs = [run.partition("\n") for block in blocks for run in block.split("$ capsrl label ")[1:]]
@@ -420,8 +556,8 @@ def test_the_page_about_labelling(label, tmp_path):
             assert printed == shown, command
 
 
-def test_the_python_of_the_page_about_labelling(capsys):
-    page = (ROOT / "docs" / "labelling.md").read_text(encoding="utf-8")
+def test_the_python_of_the_page_about_labeling(capsys):
+    page = (ROOT / "docs" / "labeling.md").read_text(encoding="utf-8")
     code, _, rest = page.split("```python\n")[1].partition("```")
-    exec(compile(code, "docs/labelling.md", "exec"), {})
+    exec(compile(code, "docs/labeling.md", "exec"), {})
     assert capsys.readouterr().out == rest.split("```\n")[1].split("```")[0]

@@ -17,7 +17,7 @@ def serve(*options, **environment):
 def test_an_address_in_use_is_said_before_the_model_is_loaded():
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        message = f"--host 127.0.0.1 --port {port}: expected an address to listen at, got Address"
+        message = f"--host 127.0.0.1 --port {port}: expected an address to listen on, got Address"
         with pytest.raises(ConfigError, match=f"^{re.escape(message)}.*; --port 0 takes a free"):
             serve("--port", str(port), "--model", "no such model")
 
@@ -33,6 +33,6 @@ def test_tokens_that_no_header_can_hold(token):
         serve("--token", token, "--port", "0")
 
 
-def test_a_model_that_is_none():
+def test_a_model_that_does_not_exist():
     with pytest.raises(ModelError, match="^nowhere: expected a model folder"):
         serve("--model", "nowhere", "--port", "0")

@@ -1,19 +1,16 @@
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-from typer.testing import CliRunner
+import pytest
 
-from capsrl.cli import app
+from capsrl.cli.stats import _short_names
 
 TINY = Path(__file__).parent.parent / "fixtures" / "tiny.conll09"
 
 
-def run(*arguments, input=None):
-    return CliRunner().invoke(
-        app, ["stats", *map(str, arguments)], input=input, catch_exceptions=False
-    )
+@pytest.fixture
+def stats(capsrl):
+    return lambda *arguments, **others: capsrl("stats", *arguments, **others)
 
 
 def cells(output):
@@ -22,11 +19,11 @@ def cells(output):
     return {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows if len(row) > 1}
 
 
-def test_table(tmp_path):
+def test_table(stats, tmp_path):
     copy = tmp_path / "one.conll09"
     copy.write_text(TINY.read_text(encoding="utf-8").partition("\n\n")[0], encoding="utf-8")
-    table = cells(run(TINY, copy, "--top", 2).stdout)
-    assert table[""] == [str(TINY), str(copy)]
+    table = cells(stats(TINY, copy, "--top", 2).out)
+    assert table[""] == ["tiny", "one"]
     assert table["sentences"] == ["14", "1"]
     assert table["predicates"] == ["28", "0"]
     assert table["arguments"][1] == "0"
@@ -38,44 +35,74 @@ def test_table(tmp_path):
     assert "A0" in table and "A1" in table and "A2" not in table
 
 
-def test_names_of_rows_are_whole_on_a_narrow_terminal(tmp_path, monkeypatch):
+def test_names_of_rows_are_whole_on_a_narrow_terminal(stats, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "70")
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich then takes what it writes to for a terminal
     monkeypatch.setenv("NO_COLOR", "1")
     long = tmp_path / f"{'long' * 15}.conll09"
     long.write_text(TINY.read_text(encoding="utf-8"), encoding="utf-8")
-    lines = run(long, long).stdout.splitlines()
+    lines = stats(long, long).out.splitlines()
     assert len(lines[0]) == 70  # the frame, which has no bold parts
     assert any(line.startswith("│ propositions with a role twice │") for line in lines)
 
 
-def test_json():
-    found = json.loads(run(TINY, "--json").stdout)
+def test_json(stats):
+    found = json.loads(stats(TINY, "--json").out)
     assert [corpus["file"] for corpus in found] == [str(TINY)]
     assert found[0]["sentences"] == 14
     assert found[0]["roles"]["AM-DIR"] == 3
 
 
-def test_standard_input():
-    result = run("-", "--format", "conll09", "--json", input=TINY.read_bytes())
-    assert json.loads(result.stdout)[0]["file"] == "<stdin>"
-    assert json.loads(result.stdout)[0]["sentences"] == 14
+def test_standard_input(stats):
+    result = stats("-", "--from", "conll09", "--json", stdin=TINY.read_bytes())
+    assert json.loads(result.out)[0]["file"] == "<stdin>"
+    assert json.loads(result.out)[0]["sentences"] == 14
 
 
-def test_roles_that_look_like_markup(tmp_path):
+def test_roles_that_look_like_markup(stats, tmp_path):
     path = tmp_path / "[red]odd.conll09"
     path.write_text("1\tgo" + "\t_" * 10 + "\tY\tgo.01\t[/bold]\n", encoding="utf-8")
-    table = cells(run(path).stdout)
+    table = cells(stats(path).out)
     assert table["[/bold]"] == ["1"]
-    assert table[""] == [str(path)]
+    assert table[""] == ["[red]odd"]
 
 
-def test_one_line_and_exit_code_2_for_a_bad_file(tmp_path):
-    path = tmp_path / "bad.conll09"
-    path.write_text("1\tgo\n", encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "capsrl", "stats", path], capture_output=True, text=True
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr == f"error: {path}:1: expected 14 columns, got 2\n"
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["data/train.conll09.xz", "data/dev.conll09.xz"], ["train", "dev"]),
+        (["en/train.conll09", "de/train.conll09"], ["en/train", "de/train"]),
+        (["a/x.jsonl", "a/x.conllup"], ["x.jsonl", "x.conllup"]),
+        (["a/x.jsonl", "a/x.jsonl"], ["x", "x"]),
+        (["x.jsonl", "a/x.jsonl"], ["x", "a/x"]),
+        (["/data/en.v2/x.jsonl"], ["x"]),
+        (["<stdin>"], ["<stdin>"]),
+    ],
+)
+def test_short_names(names, short):
+    assert _short_names(names) == short
+
+
+def test_two_corpora_fit_into_80_columns(stats, tmp_path):
+    folder = tmp_path / ("long" * 10)
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / f"{'train' * 8}.conll09").write_bytes(TINY.read_bytes())
+    lines = stats(*sorted(folder.glob("*/*"))).out.splitlines()
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("bad.conll09",), "bad.conll09:1: expected 14 columns, got 2"),
+        (("a.txt",), "a.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl .ndjson"),
+        (("-", "-"), "-: expected standard input for one file, got it for several"),
+        (("-",), "-: expected a format for standard input and output; name the format with --from"),
+    ],
+)
+def test_mistakes_exit_with_one_line(stats, tmp_path, arguments, message):
+    (tmp_path / "bad.conll09").write_text("1\tgo\n", encoding="utf-8")
+    done = stats(*arguments)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith(f"error: {message}")

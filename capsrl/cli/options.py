@@ -1,0 +1,103 @@
+"""Parameters that several commands share, and commands that take the fields of a dataclass."""
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Collection
+from functools import wraps
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import typer
+
+from capsrl.data.formats import CORPORA, READABLE
+
+
+def option(metavar: str, help: str, *flags: str, **others: Any) -> Any:  # noqa: ANN401
+    """The description of an option, for `Annotated`; `typer.Option` with the usual arguments."""
+    return typer.Option(*flags, metavar=metavar, help=help, **others)
+
+
+def _from(formats: Collection[str]) -> Any:  # noqa: ANN401
+    known = f"Format of the input: {', '.join(formats)}. Default: by the suffix of the file."
+    return option("FORMAT", known, "--from")
+
+
+Model = Annotated[str, option("MODEL", "A model that ships with capsrl, or a model folder.")]
+Device = Annotated[
+    str | None, option("DEVICE", "cpu, cuda or cuda:N. Default: the GPU if there is one.")
+]
+Threads = Annotated[
+    int | None, option("N", "CPU threads at most. Default: one for each core.", min=1)
+]
+From = Annotated[str | None, _from(READABLE)]
+FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+
+_Command = Callable[..., None]
+
+
+def with_fields(name: str, cls: type) -> Callable[[_Command], _Command]:
+    """Give a command one option for each field of a dataclass.
+
+    The command is called with `name=cls(...)`. The help of an option is the "help" in the field's
+    metadata; a field whose type is `Annotated[..., typer.Option(...)]` is taken as it is.
+    """
+    hints = get_type_hints(cls, include_extras=True)
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    parameters = [_parameter(field, hints[key]) for key, field in fields.items()]
+
+    def decorate(command: _Command) -> _Command:
+        @wraps(command)
+        def run(**arguments: Any) -> None:  # noqa: ANN401
+            values = {key: arguments.pop(key) for key in fields}
+            command(**arguments, **{name: cls(**_split_lists(values, hints))})
+
+        own = [each for each in inspect.signature(command).parameters.values() if each.name != name]
+        signature = inspect.Signature([*own, *parameters])
+        run.__signature__ = signature  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in [*own, *parameters]}
+        return run
+
+    return decorate
+
+
+def _parameter(field: "dataclasses.Field[Any]", hint: object) -> inspect.Parameter:
+    if get_origin(hint) is not Annotated:
+        hint = _annotated(field, _without_none(hint))
+    return inspect.Parameter(
+        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint
+    )
+
+
+def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: ANN401
+    flag = f"--{field.name.replace('_', '-')}"
+    help = field.metadata["help"]
+    if kind is bool:
+        return Annotated[bool, typer.Option(flag, help=help)]
+    if get_origin(kind) is Literal:
+        return Annotated[str, option("|".join(get_args(kind)), help, flag)]
+    if _is_collection(kind):
+        [member] = get_args(kind)
+        return Annotated[str | None, option(",".join(get_args(member)) or "LIST", help, flag)]
+    return Annotated[kind | None, option("NUMBER", help, flag)]
+
+
+def _split_lists(values: dict[str, Any], hints: dict[str, Any]) -> dict[str, Any]:
+    """The values, with comma-separated text split where a collection is expected."""
+    return {
+        key: [part.strip() for part in value.split(",")]
+        if isinstance(value, str) and _is_collection(_without_none(hints[key]))
+        else value
+        for key, value in values.items()
+    }
+
+
+def _without_none(hint: object) -> object:
+    """X of `X | None`."""
+    if get_origin(hint) in (Union, UnionType):
+        [hint] = [member for member in get_args(hint) if member is not NoneType]
+    return hint
+
+
+def _is_collection(kind: object) -> bool:
+    return get_origin(kind) is Collection

@@ -1,0 +1,141 @@
+"""What `capsrl score` and `capsrl evaluate` share: their options, the scoring and the report."""
+
+import json
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated, Any, NoReturn
+
+import typer
+
+from capsrl.cli.options import FromCorpus, Json, option
+from capsrl.cli.score_tables import print_scores
+from capsrl.data.files import STANDARD
+from capsrl.data.formats import CORPORA, SentenceReader, format_of, read_sentences
+from capsrl.errors import ConfigError, DataError
+from capsrl.score import MODES, MisalignedError, Mode, Scores, score_systems
+from capsrl.score.as_dict import scores_to_dict
+from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
+from capsrl.score.scorer import ADVICE
+from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
+from capsrl.sentence import Sentence
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """The options of a score; the fields are the options of the command line."""
+
+    mode: Annotated[
+        str,
+        option(
+            "|".join(MODES),
+            "official: as eval09.pl. strict: the lemma of a sense counts too. primesrl: numbered "
+            "roles also need the right sense, and C- and R- are merged.",
+        ),
+    ] = "official"
+    by: Annotated[
+        list[str] | None,
+        option("NAME", f"Break the scores down: {', '.join(BREAKDOWNS)}; repeatable."),
+    ] = None
+    every: Annotated[bool, typer.Option("--all", help="Print every breakdown.")] = False
+    train: Annotated[
+        str | None, option("FILE", "Training file: tell seen lemmas and senses from new.")
+    ] = None
+    compare: Annotated[
+        str | None, option("FILE", "Another prediction: is the difference significant?")
+    ] = None
+    from_format: FromCorpus = None
+    as_json: Json = False
+    seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
+
+    def read(self, path: str) -> SentenceReader:
+        """Read a corpus in the format named, or that of its suffix."""
+        return read_corpus(path, self.from_format)
+
+
+def read_corpus(path: str, named: str | None) -> SentenceReader:
+    """Read a file with propositions; raises ConfigError for a file of raw text."""
+    return read_sentences(path, format_of(path, named, formats=CORPORA, option="--from"))
+
+
+def check_standard_input(files: Iterable[str | None]) -> None:
+    """Raise ConfigError if several files are standard input."""
+    if list(files).count(STANDARD) > 1:
+        raise ConfigError("-: expected standard input for one file, got it for several")
+
+
+def report_scores(
+    names: dict[str, Any],
+    gold: Iterable[Sentence],
+    pred: Iterable[Sentence],
+    options: ScoreOptions,
+) -> None:
+    """Score a prediction, and another one if there is one to compare with, and print the result.
+
+    names  what goes to the head of the JSON report; "gold" and "pred" are the names of the two
+    """
+    systems = [pred, *([options.read(options.compare)] if options.compare else [])]
+    files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
+    try:
+        scores, joint = score_systems(
+            gold,
+            systems,
+            mode=_checked_mode(options.mode),
+            by=_breakdowns(options),
+            train=options.read(options.train) if options.train else None,
+        )
+    except MisalignedError as error:
+        ours = _place(gold, files[0], error.word)
+        theirs = _place(systems[error.system], files[1 + error.system], error.word)
+        _refuse(ours, theirs, error)
+    if not scores[0].counts.sentences:
+        raise DataError(f"{files[0]}: expected sentences to score, got none")
+    intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
+    test = paired_test(joint, seed=options.seed) if options.compare else None
+    if options.as_json:
+        report = {**names, **_report(scores, intervals)}
+        if test is not None:
+            report["comparison"] = {"pred": options.compare, **_comparison(scores[1], test)}
+        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    else:
+        print_scores(files, scores, intervals, test)
+
+
+def _checked_mode(mode: str) -> Mode:
+    for known in MODES:
+        if mode == known:
+            return known
+    raise ConfigError(f"--mode: expected one of {', '.join(MODES)}, got {mode}")
+
+
+def _breakdowns(options: ScoreOptions) -> list[str]:
+    """The breakdowns asked for, in order; a training file asks for those that need one."""
+    names = [name for part in options.by or [] for name in part.split(",")]
+    names += [n for n in BREAKDOWNS if (options.train if n in OF_TRAINING else options.every)]
+    return list(dict.fromkeys(names))
+
+
+def _place(sentences: Iterable[Sentence], name: str, word: int | None) -> str:
+    return sentences.where(word) if isinstance(sentences, SentenceReader) else name
+
+
+def _refuse(ours: str, theirs: str, error: MisalignedError) -> NoReturn:
+    raise DataError(
+        f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
+    ) from None
+
+
+def _report(scores: list[Scores], intervals: dict[str, Interval]) -> dict[str, Any]:
+    spans = {name: [interval.low, interval.high] for name, interval in intervals.items()}
+    return {**scores_to_dict(scores[0]), "interval": {"level": 0.95, **spans}}
+
+
+def _comparison(scores: Scores, test: PairedTest) -> dict[str, Any]:
+    return {
+        **scores_to_dict(scores),
+        "labeled_f1_difference": test.difference,
+        "interval": [test.interval.low, test.interval.high],
+        "test": "approximate randomization over sentences, two-sided",
+        "rounds": test.n_rounds,
+        "p_value": test.p_value,
+    }

@@ -1,0 +1,34 @@
+"""Run the command line in this process, as a user does."""
+
+import io
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from capsrl.cli import main
+
+
+@dataclass
+class Done:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def capsrl(monkeypatch, capsys, tmp_path) -> Callable[..., Done]:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, stdin: bytes = b"") -> Done:
+        monkeypatch.setattr(sys, "argv", ["capsrl", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return Done(stopped.value.code or 0, *capsys.readouterr())
+
+    return run
