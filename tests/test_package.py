@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import capsrl
-from capsrl.cli import MODEL_PACKAGES, app
+from capsrl.cli import _COMMANDS, MODEL_PACKAGES, app
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ["torch", "transformers", "matplotlib", "spacy", "h5py", "tensorboard", "safetensors"]
@@ -41,7 +41,7 @@ def test_importing_is_light():
     [
         ["--help"],
         ["--version"],
-        *([command, "--help"] for command in ("score", "convert", "stats", "label", "train")),
+        *([command, "--help"] for command in _COMMANDS),
         ["stats", "recipes/tiny/dev.conll09"],
         ["score", "recipes/tiny/dev.conll09", "recipes/tiny/dev.conll09"],
         ["convert", "recipes/tiny/dev.conll09", "-", "--to", "jsonl"],
@@ -63,8 +63,7 @@ def test_commands_without_a_model_are_light(arguments):
     "arguments",
     [
         ["label", "Hiti signed."],
-        ["predict", "en", "recipes/tiny/dev.conll09"],
-        ["evaluate", "en", "recipes/tiny/dev.conll09"],
+        ["evaluate", "recipes/tiny/dev.conll09"],
         ["train", "recipes/tiny.toml", "--out", "never"],
     ],
     ids=lambda arguments: arguments[0],
@@ -79,7 +78,9 @@ def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
     )
     assert re.fullmatch(
-        r"error: (this|labelling) needs torch: pip install 'capsrl\[model\]'\n", done.stderr
+        r"error: (this command|labeling) needs torch: pip install 'capsrl\[model\]' "
+        r"\(from a clone: pip install '\.\[model\]'\)\n",
+        done.stderr,
     )
     assert done.returncode == 2
 
@@ -100,8 +101,30 @@ def test_the_version_is_one_and_the_same():
 def test_no_arguments_give_the_help_with_every_command():
     shown = CliRunner().invoke(app, []).output
     assert "who did what to whom" in shown
-    for command in ("label", "predict", "stats", "convert", "score", "train", "evaluate"):
-        assert re.search(rf"^│ {command} +\w", shown, re.M), command
+    for command, (_, help) in _COMMANDS.items():
+        assert re.search(rf"\b{command} +{help[:20]}", shown), command
+
+
+@pytest.mark.parametrize("command", ["", *_COMMANDS])
+def test_the_help_of_flags_names_no_type(command):
+    shown = CliRunner().invoke(app, [command, "--help"] if command else ["--help"]).output
+    assert "--help" in shown
+    assert "<bool>" not in shown
+
+
+def test_no_command_imports_another():
+    """Nor anything that only another one needs."""
+    for command in _COMMANDS:
+        code = f"import sys, capsrl.cli.{command}; print(*sys.modules)"
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        loaded = {name for name in done.stdout.split() if name.startswith("capsrl.cli.")}
+        assert loaded & {f"capsrl.cli.{name}" for name in _COMMANDS} == {f"capsrl.cli.{command}"}
+
+
+def test_a_command_that_does_not_exist():
+    result = CliRunner().invoke(app, ["lable"])
+    assert result.exit_code == 2
+    assert "Did you mean 'label'?" in result.output
 
 
 def test_public_names_are_there_and_documented():

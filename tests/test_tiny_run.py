@@ -40,14 +40,14 @@ def trained(tmp_path_factory) -> Path:
 
 
 def test_training_sentences_are_learned(trained):
-    report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--json"))
+    report = json.loads(capsrl("evaluate", "--model", trained / "model", CORPUS, "--json"))
     assert report["official"]["labeled_f1"] == 100
     assert report["exact_match"]["propositions"] == 100
     assert report["official"]["counts"]["gold_predicates"] == 36
 
 
 def test_unseen_sentences(trained):
-    report = json.loads(capsrl("evaluate", trained / "model", UNSEEN, "--json"))
+    report = json.loads(capsrl("evaluate", "--model", trained / "model", UNSEEN, "--json"))
     assert 60 < report["official"]["labeled_f1"] < 100
     end = read_log(trained / "log.jsonl")[-1]
     assert report["scores"]["labeled_f1"] == end["test_unseen_f1"]
@@ -60,7 +60,9 @@ def test_files_of_the_run(trained):
     assert model >= {"README.md", "config.json", "vocab.json"}
     card = (trained / "model" / "README.md").read_text()
     assert "| dev | 100.00 |" in card
-    report = json.loads(capsrl("evaluate", trained / "model", CORPUS, "--iterations", 1, "--json"))
+    report = json.loads(
+        capsrl("evaluate", "--model", trained / "model", CORPUS, "--iterations", 1, "--json")
+    )
     after_one = (
         f"{report['official']['labeled_f1']:.2f} | {report['exact_match']['propositions']:.2f} |"
     )
@@ -72,11 +74,11 @@ def test_files_of_the_run(trained):
     assert steps[0]["words_per_second"] > 0 and steps[0]["rate"] > steps[-1]["rate"] > 0
 
 
-def test_predict_and_score_equals_evaluate(trained, tmp_path):
+def test_label_and_score_equals_evaluate(trained, tmp_path):
     out = tmp_path / "unseen.conll09"
-    capsrl("predict", trained / "model", UNSEEN, "-o", out)
+    capsrl("label", "--model", trained / "model", UNSEEN, "-o", out)
     scored = json.loads(capsrl("score", UNSEEN, out, "--json"))
-    evaluated = json.loads(capsrl("evaluate", trained / "model", UNSEEN, "--json"))
+    evaluated = json.loads(capsrl("evaluate", "--model", trained / "model", UNSEEN, "--json"))
     assert scored["official"] == evaluated["official"]
     assert scored["interval"] == evaluated["interval"]
     gold, pred = list(read_sentences(UNSEEN)), list(read_sentences(out))
@@ -86,39 +88,40 @@ def test_predict_and_score_equals_evaluate(trained, tmp_path):
 
 def test_found_predicates(trained, tmp_path):
     out = tmp_path / "found.jsonl"
-    capsrl("predict", trained / "model", CORPUS, "-o", out, "--predicates", "found")
+    capsrl("label", "--model", trained / "model", CORPUS, "-o", out, "--predicates", "found")
     report = json.loads(capsrl("score", CORPUS, out, "--json"))
     evaluated = json.loads(
-        capsrl("evaluate", trained / "model", CORPUS, "--json", "--predicates", "found")
+        capsrl("evaluate", "--model", trained / "model", CORPUS, "--json", "--predicates", "found")
     )
     assert report["official"] == evaluated["official"]
     assert report["subtasks"]["predicate_identification"]["f1"] > 75
 
 
 def test_predict_to_standard_output(trained):
-    given = capsrl("predict", trained / "model", CORPUS)
+    given = capsrl("label", "--model", trained / "model", CORPUS)
     assert given == CORPUS.read_text()  # learned by heart, so byte-exact
 
 
 def test_iterations(trained):
     one, six = (
-        capsrl("predict", trained / "model", UNSEEN, "--to", "jsonl", "--iterations", n)
+        capsrl("label", "--model", trained / "model", UNSEEN, "--to", "jsonl", "--iterations", n)
         for n in (1, 6)
     )
     assert one != six
 
 
 def test_evaluate_table(trained):
-    out = capsrl("evaluate", trained / "model", CORPUS)
+    out = capsrl("evaluate", "--model", trained / "model", CORPUS)
     assert "Official CoNLL-2009 scores" in out
     assert "Labeled F1 100.00" in out
 
 
-@pytest.mark.parametrize("command", ["predict", "evaluate"])
-def test_mistakes(trained, tmp_path, command):
+@pytest.mark.parametrize("command", ["label", "evaluate"])
+def test_mistakes_are_named(trained, tmp_path, command):
     with pytest.raises(ConfigError, match="predicates: expected auto, marked or found, got 'some'"):
-        capsrl(command, trained / "model", CORPUS, "--predicates", "some")
+        capsrl(command, "--model", trained / "model", CORPUS, "--predicates", "some")
     with pytest.raises(ModelError, match="expected config.json, got no such file"):
-        capsrl(command, tmp_path, CORPUS)
+        capsrl(command, "--model", tmp_path, CORPUS)
+    (tmp_path / "x.pdf").touch()
     with pytest.raises(ConfigError, match="x.pdf: expected a suffix"):
-        capsrl(command, trained / "model", tmp_path / "x.pdf")
+        capsrl(command, "--model", trained / "model", tmp_path / "x.pdf")

@@ -541,9 +541,12 @@ def test_nothing_given_on_a_terminal(tmp_path):
     )
 
 
-def test_the_page_about_labeling(label, tmp_path):
+PAGE = ROOT / "docs" / "labeling.md"
+
+
+def test_the_commands_of_the_page_about_labeling(label, tmp_path):
     """Its blocks print what it says they print; JSON to five digits."""
-    page = (ROOT / "docs" / "labeling.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     (tmp_path / "notes.txt").write_text(page.split("```text\n")[1].split("```")[0])
     blocks = [block.split("```")[0] for block in page.split("```console\n")[1:]]
     runs = [run.partition("\n") for block in blocks for run in block.split("$ capsrl label ")[1:]]
@@ -557,7 +560,10 @@ def test_the_page_about_labeling(label, tmp_path):
 
 
 def test_the_python_of_the_page_about_labeling(capsys):
-    page = (ROOT / "docs" / "labeling.md").read_text(encoding="utf-8")
-    code, _, rest = page.split("```python\n")[1].partition("```")
-    exec(compile(code, "docs/labeling.md", "exec"), {})
-    assert capsys.readouterr().out == rest.split("```\n")[1].split("```")[0]
+    names = {}
+    blocks = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
+    assert len(blocks) == 3
+    for block in blocks:
+        code, _, rest = block.partition("```")
+        exec(compile(code, PAGE.name, "exec"), names)
+        assert capsys.readouterr().out == rest.split("```\n")[1].split("```")[0]
