@@ -1,5 +1,6 @@
 """`capsrl label [INPUT]...`: find the propositions of texts, files and folders."""
 
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,7 +91,7 @@ def label_command(
             labeled,
             file,
             format,
-            title=", ".join(source.name for source in sources if not source.text) or "Propositions",
+            title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
             descriptions=descriptions or labeler.inventory.descriptions,
             trace=options.trace,
             flush=any(source.is_stream for source in sources),

@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, cast
 
 import typer
 
@@ -80,14 +80,16 @@ def report_scores(
         scores, joint = score_systems(
             gold,
             systems,
-            mode=_checked_mode(options.mode),
+            mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=options.read(options.train) if options.train else None,
         )
     except MisalignedError as error:
         ours = _place(gold, files[0], error.word)
         theirs = _place(systems[error.system], files[1 + error.system], error.word)
-        _refuse(ours, theirs, error)
+        raise DataError(
+            f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
+        ) from None
     if not scores[0].counts.sentences:
         raise DataError(f"{files[0]}: expected sentences to score, got none")
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
@@ -101,13 +103,6 @@ def report_scores(
         print_scores(files, scores, intervals, test)
 
 
-def _checked_mode(mode: str) -> Mode:
-    for known in MODES:
-        if mode == known:
-            return known
-    raise ConfigError(f"--mode: expected one of {', '.join(MODES)}, got {mode}")
-
-
 def _breakdowns(options: ScoreOptions) -> list[str]:
     """The breakdowns asked for, in order; a training file asks for those that need one."""
     names = [name for part in options.by or [] for name in part.split(",")]
@@ -117,12 +112,6 @@ def _breakdowns(options: ScoreOptions) -> list[str]:
 
 def _place(sentences: Iterable[Sentence], name: str, word: int | None) -> str:
     return sentences.where(word) if isinstance(sentences, SentenceReader) else name
-
-
-def _refuse(ours: str, theirs: str, error: MisalignedError) -> NoReturn:
-    raise DataError(
-        f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
-    ) from None
 
 
 def _report(scores: list[Scores], intervals: dict[str, Interval]) -> dict[str, Any]:

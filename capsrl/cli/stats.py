@@ -2,9 +2,9 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -16,6 +16,7 @@ from capsrl.cli.scoring import check_standard_input, read_corpus
 from capsrl.data.files import name_of
 from capsrl.data.stats import CorpusStats, count_sentences, length_bin, ranked
 
+Key = TypeVar("Key", bound=Hashable)
 _WIDTH = 20  # of a column; two of them fit into 80 columns
 
 _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
@@ -75,42 +76,29 @@ def _table(names: Sequence[str], columns: Sequence[CorpusStats], top: int) -> Ta
         table.add_column(Text(name), justify="right", overflow="fold", max_width=_WIDTH)
     for title, value in _ROWS:
         table.add_row(title, *map(value, columns))
-    lengths = sorted(set[int]().union(*(stats.lengths for stats in columns)))
-    _add_section(
-        table,
-        "sentences of",
-        [(f"{length_bin(n)} words", [stats.lengths[n] for stats in columns]) for n in lengths],
-    )
-    numbers = sorted(set[int]().union(*(stats.predicates_per_sentence for stats in columns)))
-    _add_section(
-        table,
-        "sentences with",
-        [
-            (
-                f"{n} predicate" + "s" * (n != 1),
-                [stats.predicates_per_sentence[n] for stats in columns],
-            )
-            for n in numbers
-        ],
-    )
-    total = sum((stats.roles for stats in columns), start=Counter[str]())
-    roles = [role for role, _ in ranked(total)[:top]]
-    _add_section(
-        table,
-        f"frequent roles ({len(roles)} of {len(total)})",
-        [(role, [stats.roles[role] for stats in columns]) for role in roles],
-    )
+    lengths = [stats.lengths for stats in columns]
+    titles = {n: f"{length_bin(n)} words" for n in sorted(set().union(*lengths))}
+    _add_section(table, "sentences of", titles, lengths)
+    predicates = [stats.predicates_per_sentence for stats in columns]
+    titles = {n: f"{n} predicate{'' if n == 1 else 's'}" for n in sorted(set().union(*predicates))}
+    _add_section(table, "sentences with", titles, predicates)
+    roles = [stats.roles for stats in columns]
+    total = sum(roles, start=Counter[str]())
+    frequent = {role: role for role, _ in ranked(total)[:top]}
+    _add_section(table, f"frequent roles ({len(frequent)} of {len(total)})", frequent, roles)
     return table
 
 
-def _add_section(table: Table, title: str, rows: list[tuple[str, list[int]]]) -> None:
-    if not rows:
-        return
-    table.add_section()
-    table.add_row(title, style="bold")
-    for name, counts in rows:
+def _add_section(
+    table: Table, title: str, names: Mapping[Key, str], columns: Sequence[Counter[Key]]
+) -> None:
+    """Add a row for each of the names with its count in each column."""
+    if names:
+        table.add_section()
+        table.add_row(title, style="bold")
+    for key, name in names.items():
         # Text, since roles come from the file and may look like markup.
-        table.add_row(Text(f"  {name}"), *(f"{count:,}" for count in counts))
+        table.add_row(Text(f"  {name}"), *(f"{counts[key]:,}" for counts in columns))
 
 
 def _ratio(numerator: int, denominator: int) -> str:

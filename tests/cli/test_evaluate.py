@@ -54,7 +54,7 @@ def test_tables(evaluate):
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         ((TINY, "--predicates", "some"), "predicates: expected auto, marked or found, got 'some'"),
-        ((TINY, "--mode", "lax"), "--mode: expected one of official, strict, primesrl, got lax"),
+        ((TINY, "--mode", "lax"), "mode: expected one of official, strict, primesrl, got lax"),
         (("empty.conll09",), "empty.conll09: expected sentences to score, got none"),
         (
             (TINY, "--compare", "other.jsonl"),

@@ -174,7 +174,7 @@ def test_the_other_system_is_named_when_it_does_not_fit(files, capsrl):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--mode", "lenient"], "--mode: expected one of official, strict, primesrl, got lenient"),
+        (["--mode", "lenient"], "mode: expected one of official, strict, primesrl, got lenient"),
         (["--by", "roles"], "breakdown: expected one of role, pos, length, "),
         (["--by", "sense"], "breakdown by sense: expected a training file to know what was seen"),
         (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),

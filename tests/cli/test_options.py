@@ -1,0 +1,78 @@
+"""Commands that take the fields of a dataclass as options."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Literal
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from capsrl.cli.options import option, with_fields
+from capsrl.options import Options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taste:
+    spice: Literal["mild", "hot"] = field(default="mild", metadata={"help": "How hot."})
+    herbs: Collection[Literal["dill", "mint"]] | None = field(
+        default=None, metadata={"help": "Which herbs."}
+    )
+    cooking_time: int | None = field(default=None, metadata={"help": "Minutes."})
+    salt: float = field(default=0.5, metadata={"help": "How much."})
+    raw: bool = field(default=False, metadata={"help": "Do not cook."})
+    sauce: Annotated[list[str] | None, option("NAME", "Which sauces.", "--with")] = None
+
+
+@pytest.fixture
+def cook():
+    app = typer.Typer()
+    made = []
+
+    @app.command()
+    @with_fields("taste", Taste)
+    def command(dish: str, *, plates: int = 1, taste: Taste) -> None:
+        """Cook."""
+        made.append((dish, plates, taste))
+
+    def run(*arguments):
+        result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+        return made.pop() if result.exit_code == 0 and made else result.output
+
+    return run
+
+
+def test_defaults(cook):
+    assert cook("soup") == ("soup", 1, Taste())
+
+
+def test_every_kind_of_field(cook):
+    options = "--spice hot --herbs mint,dill --cooking-time 5 --salt 0.1 --raw --with a --with b"
+    expected = Taste(
+        spice="hot", herbs=["mint", "dill"], cooking_time=5, salt=0.1, raw=True, sauce=["a", "b"]
+    )
+    assert cook("soup", "--plates", "2", *options.split()) == ("soup", 2, expected)
+
+
+def test_blanks_between_the_members_of_a_list(cook):
+    assert cook("soup", "--herbs", "mint, dill")[2].herbs == ["mint", "dill"]
+
+
+def test_the_help(cook):
+    shown = cook("--help")
+    for part in ("--spice", "mild|hot", "How hot.", "dill,mint", "--cooking-time", "Minutes."):
+        assert part in shown
+    assert "--no-raw" not in shown
+
+
+def test_a_number_that_is_none(cook):
+    assert "--cooking-time" in cook("soup", "--cooking-time", "long")
+
+
+@pytest.mark.parametrize("command", ["label", "evaluate"])
+def test_all_labeling_options_are_options(capsrl, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "200")
+    shown = capsrl(command, "--help").out
+    for each in fields(Options):
+        assert f"--{each.name}" in shown
+        assert each.metadata["help"] in shown
