@@ -27,7 +27,8 @@ Device = Annotated[
     str | None, option("DEVICE", "cpu, cuda or cuda:N. Default: the GPU if there is one.")
 ]
 Threads = Annotated[
-    int | None, option("N", "CPU threads at most. Default: one for each core.", min=1)
+    int | None,
+    option("N", "CPU threads at most. Default: all cores, or one if they are busy.", min=1),
 ]
 From = Annotated[str | None, _from(READABLE)]
 FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
