@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, NoReturn, TextIO
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -117,14 +117,14 @@ def _show_warning(
     category: type[Warning],
     filename: str,
     lineno: int,
-    file: TextIO | None = None,
-    line: str | None = None,
+    *others: object,
+    **more: object,
 ) -> None:
     """Print our own warnings in one line, as errors are; others with the place they come from."""
-    if category is UserWarning and Path(filename).is_relative_to(Path(__file__).parent.parent):
-        sys.stderr.write(f"warning: {message}\n")
-    else:
-        sys.stderr.write(warnings.formatwarning(message, category, filename, lineno, line))
+    text = f"warning: {message}\n"
+    if category is not UserWarning or not Path(filename).is_relative_to(Path(__file__).parents[1]):
+        text = warnings.formatwarning(message, category, filename, lineno)
+    sys.stderr.write(text)
 
 
 def main() -> None:

@@ -77,7 +77,7 @@ def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
             name = f"{source.name}-{number}" if source.name else None
             yield replace(sentence.standalone(), id=name)
         return
-    with watched_lines(source.name, every=1, bar=bar) as lines:
+    with watched_lines(source.name, bar=bar) as lines:
         if source.format == TEXT:
             lines = check_text(lines, name_of(source.name))
         if source.is_stream:

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,19 +12,15 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from capsrl.data.files import STANDARD, name_of, read_lines
 
-_EVERY = 2000  # lines between two updates of the bar: it must cost next to nothing
+_EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
 
 
 @contextlib.contextmanager
-def watched_lines(
-    path: str | Path, *, every: int = _EVERY, bar: bool = True
-) -> Iterator[Iterator[str]]:
+def watched_lines(path: str | Path, *, bar: bool = True) -> Iterator[Iterator[str]]:
     """Read the lines of a file, with a bar on stderr if that is a terminal.
 
     The bar of a plain file shows how much is left; that of a compressed one or of standard input
     only that something happens. It disappears at the end.
-
-    every  lines between two updates; fewer where there is much work on each
     """
     if not bar or not sys.stderr.isatty():
         yield read_lines(path)
@@ -40,10 +37,12 @@ def watched_lines(
 
         def lines() -> Iterator[str]:
             n_bytes = number = 0
+            due = 0.0
             for number, line in enumerate(read_lines(path), start=1):
                 n_bytes += len(line.encode()) + 1
-                if number % every == 0:
+                if time.monotonic() >= due:
                     progress.update(task, completed=n_bytes, lines=number)
+                    due = time.monotonic() + _EVERY
                 yield line
             progress.update(task, completed=n_bytes, lines=number)
 
