@@ -70,7 +70,7 @@ def convert_command(
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=WRITABLE, option="--to")
     with watched_lines(source) as lines:
-        if read_as == TEXT:
+        if read_as == TEXT and from_format is None:
             lines = check_text(lines, name_of(source))
         sentences = parse_sentences(lines, read_as, source=name_of(source), merge=merge)
         n = write_sentences(sentences, target, written_as)

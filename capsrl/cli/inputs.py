@@ -1,6 +1,7 @@
 """Find and read what `capsrl label` is given: texts, files, folders, standard input."""
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +17,8 @@ from capsrl.sentence import Sentence
 from capsrl.text.sentences import iter_paragraphs, split_text
 
 _TABLES = (".csv", ".tsv", ".xls", ".xlsx", ".parquet")
-_COLUMNS = 9  # tabs in a row of the narrowest CoNLL format
+# How the files of a corpus begin, which may be called .txt or come from a pipe.
+_CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +28,13 @@ class Source:
     name    the path as given, - for standard input; for text, the prefix of its ids, if any
     format  one of READABLE
     text    the text itself where it was given as an argument
+    sure    whether the user named the format
     """
 
     name: str
     format: str = TEXT
     text: str | None = None
+    sure: bool = False
 
     @property
     def is_stream(self) -> bool:
@@ -58,7 +62,7 @@ def find_sources(inputs: Sequence[str], named: str | None, *, output: str) -> li
         if os.path.isdir(given):
             sources += _find_files(given, named, output)
         elif given == STANDARD or os.path.exists(given):
-            sources.append(Source(given, _input_format(given, named)))
+            sources.append(_make_source(given, named))
         elif not given or any(map(str.isspace, given)):
             _check_argument(given, named)
             sources.append(Source(f"text{number}" if len(inputs) > 1 else "", TEXT, given))
@@ -78,7 +82,7 @@ def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
             yield replace(sentence.standalone(), id=name)
         return
     with watched_lines(source.name, bar=bar) as lines:
-        if source.format == TEXT:
+        if source.format == TEXT and not source.sure:
             lines = check_text(lines, name_of(source.name))
         if source.is_stream:
             yield from _read_stream(lines)
@@ -108,10 +112,10 @@ def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
         sys.stderr.write(
             f"note: {folder}: skipped {number} file{'s' * (number > 1)} ({' '.join(skipped)})\n"
         )
-    return [Source(str(path), _input_format(str(path), named)) for path in known]
+    return [_make_source(str(path), named) for path in known]
 
 
-def _input_format(path: str, named: str | None) -> str:
+def _make_source(path: str, named: str | None) -> Source:
     suffix = suffix_of(path)
     if named is None and suffix in _TABLES:
         raise ConfigError(
@@ -120,7 +124,8 @@ def _input_format(path: str, named: str | None) -> str:
         )
     # Pipes and devices have no suffix, as standard input has none.
     name = path if os.path.isfile(path) else STANDARD
-    return format_of(name, named, default=TEXT, option="--from")
+    format = format_of(name, named, default=TEXT, option="--from")
+    return Source(path, format, sure=named is not None)
 
 
 def _check_argument(text: str, named: str | None) -> None:
@@ -141,12 +146,12 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> None:
 
 
 def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text; raise DataError if they are the rows of a corpus."""
+    """Yield the lines of a text; raise DataError if they look like those of a corpus."""
     for number, line in enumerate(lines):
-        if number == 0 and line.startswith("1\t") and line.count("\t") >= _COLUMNS:
+        if number == 0 and _CORPUS.match(line):
             raise DataError(
-                f"{name}:1: expected text, got a row of a corpus; "
-                "name its format, such as: --from conll09"
+                f"{name}:1: expected text, got what looks like a corpus: {line[:20]!r}; "
+                f"name its format with --from: {', '.join(READABLE)}"
             )
         yield line
 

@@ -60,7 +60,10 @@ def test_merging(convert, tmp_path):
         (("in.jsonl", "out.foo"), "out.foo: expected a suffix of .conll09 .conll"),
         (("in.jsonl", "out.txt"), "out.txt: expected a suffix of .conll09 .conll .conllup .jsonl"),
         (("in.jsonl", "out.conllu"), "out.conllu: expected a suffix of .conll09 .conll .conllup "),
-        (("rows.txt", "out.jsonl"), "rows.txt:1: expected text, got a row of a corpus; name its "),
+        (
+            ("rows.txt", "out.jsonl"),
+            "rows.txt:1: expected text, got what looks like a corpus: '1\\t",
+        ),
         (("absent.jsonl", "out.jsonl"), "absent.jsonl: cannot be read: No such file"),
         (("in.jsonl", "out.conllup"), "in.jsonl:1: words[0]: expected a string, got 1"),
         (("in.jsonl", "out.conllup", "--from", "up2"), "--from: expected one of text, conll09, co"),

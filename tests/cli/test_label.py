@@ -291,12 +291,26 @@ def test_the_format_of_the_input_by_name(label, tmp_path):
     named = label("cat.txt", "--from", "conll09", "-o", "a.conll09")
     assert (named.code, named.err) == (0, "1 sentence, 1 proposition\n")
     assert (tmp_path / "a.conll09").read_text(encoding="utf-8") == rows
-    done = label("cat.txt")
-    assert done.code == 2
-    assert done.err == (
-        "error: cat.txt:1: expected text, got a row of a corpus; "
-        "name its format, such as: --from conll09\n"
-    )
+    as_text = sentences_of(label("cat.txt", "--from", "text").out)
+    assert as_text[0].words[:3] == ("1", "The", "the")
+
+
+@pytest.mark.parametrize("name", ["-", "a.txt"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "1\tDogs\tdog" + "\t_" * 11,
+        "# sent_id = 1",
+        "# global.columns = ID FORM UP:PRED UP:ARGHEADS",
+        '{"words": ["Dogs", "bark"]}',
+    ],
+)
+def test_a_corpus_is_not_taken_for_text(label, tmp_path, name, line):
+    (tmp_path / "a.txt").write_text(line)
+    done = label(name, stdin=line.encode())
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"error: {name.replace('-', '<stdin>')}:1: expected text, got what ")
+    assert repr(line[:20]) in done.err
 
 
 def test_conll09_has_tags_and_lemmas(label):
