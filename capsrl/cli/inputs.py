@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
+from typing import NoReturn
 
 from capsrl.cli.progress import watched_lines
 from capsrl.data.files import STANDARD, name_of, suffix_of
@@ -90,6 +91,17 @@ def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
             yield from parse_sentences(lines, source.format, source=name_of(source.name))
 
 
+def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the lines of a text; raise DataError if they look like those of a corpus."""
+    for number, line in enumerate(lines):
+        if number == 0 and _CORPUS.match(line):
+            raise DataError(
+                f"{name}:1: expected text, got what looks like a corpus: {line[:20]!r}; "
+                f"name its format with --from: {', '.join(READABLE)}"
+            )
+        yield line
+
+
 def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
     """The files of a folder and its subfolders, in the order of their names."""
     files = [
@@ -135,25 +147,14 @@ def _check_argument(text: str, named: str | None) -> None:
         sys.stderr.write(f"note: {text[-40:]!r} is not a file; labeling these words\n")
 
 
-def _refuse_word(given: str, inputs: Sequence[str]) -> None:
+def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     """Refuse an argument that is neither a file nor, having no blank in it, text."""
-    others = [each for each in inputs if not os.path.exists(each)]
-    text = " ".join(others) if len(others) > 1 else f"{given} "
+    unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
+    text = " ".join(inputs) if unquoted else f"{given} "
     raise ConfigError(
         f"{given}: no such file; to label the words themselves write: "
         f"capsrl label {shlex.quote(text)}"
     )
-
-
-def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text; raise DataError if they look like those of a corpus."""
-    for number, line in enumerate(lines):
-        if number == 0 and _CORPUS.match(line):
-            raise DataError(
-                f"{name}:1: expected text, got what looks like a corpus: {line[:20]!r}; "
-                f"name its format with --from: {', '.join(READABLE)}"
-            )
-        yield line
 
 
 def _read_stream(lines: Iterable[str]) -> Iterator[Sentence | None]:

@@ -424,6 +424,8 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Dogs", "bark."), "Dogs: no such file; to label the words themselves write: capsrl label "
          "'Dogs bark.'"),
         (("good.txt", "absent.txt"), "absent.txt: no such file; to label the words themselves wri"),
+        (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: capsrl label "
+         "'Go! '"),
         (("texts/*.txt",), "texts/*.txt: no such file; to label the words themselves write: "),
         (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
         (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),
