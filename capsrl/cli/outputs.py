@@ -10,9 +10,8 @@ from capsrl.data.formats import TEXT, WRITABLE, format_of, format_sentences
 from capsrl.data.jsonl import format_jsonl
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.show import html_parts, svg_sheet
+from capsrl.show import Descriptions, html_parts, svg_sheet
 from capsrl.show.table import make_console, table_parts
-from capsrl.show.text import Descriptions
 
 FORMATS = ("table", "json", *WRITABLE, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
