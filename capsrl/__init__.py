@@ -10,7 +10,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, missing_package
+from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, install_hint
 from capsrl.options import Options
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
@@ -65,5 +65,5 @@ def __getattr__(name: str) -> object:
     try:
         from capsrl.labeler import Labeler
     except ModuleNotFoundError as error:
-        raise missing_package("labeling", error.name, "model") from None
+        raise ConfigError(f"labeling needs {error.name}: {install_hint('model')}") from None
     return Labeler

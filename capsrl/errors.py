@@ -25,9 +25,6 @@ class ModelError(CapsrlError):
     """A model folder is incomplete, damaged or newer than this version."""
 
 
-def missing_package(what: str, package: str | None, extra: str) -> ConfigError:
-    """The error for a package that is not installed; it says which extra of capsrl brings it."""
-    return ConfigError(
-        f"{what} needs {package}: pip install 'capsrl[{extra}]' "
-        f"(from a clone: pip install '.[{extra}]')"
-    )
+def install_hint(extra: str) -> str:
+    """How to install an extra of capsrl, for messages about a package that is missing."""
+    return f"pip install 'capsrl[{extra}]' (from a clone: pip install '.[{extra}]')"

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from capsrl import __version__
-from capsrl.errors import CapsrlError, missing_package
+from capsrl.errors import CapsrlError, install_hint
 
 MODEL_PACKAGES = ("safetensors", "tokenizers", "torch")  # of the extra `model`
 
@@ -143,7 +143,7 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name not in MODEL_PACKAGES:
             raise
-        _fail(missing_package("this command", error.name, "model"))
+        _fail(f"this command needs {error.name}: {install_hint('model')}")
     except BrokenPipeError:  # `capsrl ... | head`
         sys.stderr.close()
         sys.exit(141)
@@ -155,6 +155,6 @@ def main() -> None:
         signal.signal(signal.SIGTERM, before)
 
 
-def _fail(error: CapsrlError) -> NoReturn:
-    sys.stderr.write(f"error: {error}\n")
+def _fail(message: object) -> NoReturn:
+    sys.stderr.write(f"error: {message}\n")
     sys.exit(2)

@@ -9,7 +9,7 @@ import typer
 
 import capsrl
 from capsrl.cli.options import Device, Model, Threads, option
-from capsrl.errors import ConfigError, missing_package
+from capsrl.errors import ConfigError, install_hint
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
@@ -55,7 +55,7 @@ def serve_command(
         from capsrl.serve.limits import Limits
         from capsrl.serve.observability import log_config
     except ModuleNotFoundError as error:
-        raise missing_package("serving", error.name, "serve") from None
+        raise ConfigError(f"serving needs {error.name}: {install_hint('serve')}") from None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")
     limits = Limits(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, install_hint
 from capsrl.train.log import Record
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ def plot_curve(records: list[Record]) -> "Figure":
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ConfigError("plots need matplotlib: pip install 'capsrl[plots]'") from None
+        raise ConfigError(f"plots need matplotlib: {install_hint('plots')}") from None
     epochs = [record for record in records if record["kind"] == "epoch"]
     x = [record["epoch"] for record in epochs]
     figure = Figure(figsize=(7, 4), dpi=150, layout="constrained")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError, DataError, install_hint
 
 Arrays = dict[str, NDArray[np.float32]]
 N_CHARACTERS = 261  # 256 bytes, start and end of sentence and word, filler
@@ -56,7 +56,7 @@ def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
     try:
         import h5py
     except ImportError:
-        raise ConfigError(f"{path}: ELMo needs h5py: pip install 'capsrl[elmo]'") from None
+        raise ConfigError(f"{path}: ELMo needs h5py: {install_hint('elmo')}") from None
     arrays = {}
     try:
         with h5py.File(path, "r") as file:

@@ -11,7 +11,7 @@ from tokenizers import Tokenizer
 from tokenizers.pre_tokenizers import ByteLevel
 from torch import nn
 
-from capsrl.errors import ModelError
+from capsrl.errors import ModelError, install_hint
 from capsrl.model.embeddings.bert import Bert, rename_weights
 from capsrl.model.weights import check_weights
 
@@ -53,7 +53,7 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
     except ImportError:
         raise ModelError(
             f"{folder}: encoders of type {config.get('model_type')!r} need transformers: "
-            "pip install 'capsrl[transformers]'"
+            f"{install_hint('transformers')}"
         ) from None
     try:
         if pretrained:
