@@ -97,7 +97,7 @@ def test_found_predicates(trained, tmp_path):
     assert report["subtasks"]["predicate_identification"]["f1"] > 75
 
 
-def test_predict_to_standard_output(trained):
+def test_label_to_standard_output(trained):
     given = capsrl("label", "--model", trained / "model", CORPUS)
     assert given == CORPUS.read_text()  # learned by heart, so byte-exact
 

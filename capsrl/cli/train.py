@@ -8,32 +8,36 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.table import Table
+
+from capsrl.cli.options import Device, option
+from capsrl.recipe import SETTINGS, read_recipe
+from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
 
 if TYPE_CHECKING:
-    from capsrl.settings import Setting
     from capsrl.train.loop import Result
 
 
 def train_command(
     recipe: Annotated[
-        str | None, typer.Argument(help="A recipe, such as recipes/tiny.toml.")
+        str | None,
+        typer.Argument(metavar="RECIPE", help="A recipe, such as recipes/tiny.toml."),
     ] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(help="Folder of the run; by default runs/ and the name of the recipe."),
+        Path | None, option("FOLDER", "Folder of the run. Default: runs/ and the recipe's name.")
     ] = None,
     set_values: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
+            "KEY=VALUE",
+            "Change a setting of the recipe, such as train.epochs=10; repeatable.",
             "--set",
-            metavar="KEY=VALUE",
-            help="Change a setting of the recipe, such as train.epochs=10; repeatable.",
         ),
     ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda or cuda:N; by default the GPU if there is one.")
-    ] = None,
+    device: Device = None,
     keys: Annotated[
         bool, typer.Option("--keys", help="List every key of a recipe and exit.")
     ] = False,
@@ -48,8 +52,8 @@ def train_command(
         return
     if recipe is None:
         raise typer.BadParameter("expected a recipe, got none", param_hint="RECIPE")
+    # Imported here so that --help and --keys need no torch.
     from capsrl.cli.train_progress import show_progress
-    from capsrl.recipe import read_recipe
     from capsrl.train.loop import run
     from capsrl.train.signals import Interrupted
 
@@ -68,9 +72,6 @@ def train_command(
 
 
 def _print_result(result: "Result") -> None:
-    from rich.console import Console
-    from rich.table import Table
-
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("file", no_wrap=True)
@@ -89,11 +90,6 @@ def _print_result(result: "Result") -> None:
 
 
 def _print_keys() -> None:
-    from rich.console import Console
-    from rich.markdown import Markdown
-
-    from capsrl.recipe import SETTINGS
-
     text = "\n".join(key_table(SETTINGS.values()))
     console = Console()
     if console.is_terminal:
@@ -102,10 +98,8 @@ def _print_keys() -> None:
         typer.echo(text)
 
 
-def key_table(settings: Iterable["Setting"]) -> Iterator[str]:
+def key_table(settings: Iterable[Setting]) -> Iterator[str]:
     """Describe settings as the lines of a Markdown table."""
-    from capsrl.settings import COSMETIC
-
     yield "| key | value | default | meaning |"
     yield "|---|---|---|---|"
     for setting in settings:
@@ -115,18 +109,14 @@ def key_table(settings: Iterable["Setting"]) -> Iterator[str]:
         yield f"| `{setting.key}` | {_values(setting)} | {_default(setting)} | {meaning} |"
 
 
-def _values(setting: "Setting") -> str:
-    from capsrl.settings import describe_type
-
+def _values(setting: Setting) -> str:
     kind = describe_type(setting.type)
     if setting.is_path:
         kind = "a table of paths" if setting.default == {} else "a path"
     return kind if setting.range is None else f"{kind}, {setting.range.text}"
 
 
-def _default(setting: "Setting") -> str:
-    from capsrl.settings import REQUIRED
-
+def _default(setting: Setting) -> str:
     if setting.default is REQUIRED:
         return "required"
     return f"`{json.dumps(setting.default)}`" if setting.default not in (None, "", {}) else "none"

@@ -4,6 +4,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
 from capsrl.train.log import Record
 from capsrl.train.loop import Report
 
@@ -11,12 +14,6 @@ from capsrl.train.loop import Report
 @contextmanager
 def show_progress(n_epochs: int) -> Iterator[Report]:
     """Make the `report` of a run: progress bars on a terminal, else one line per epoch."""
-    try:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-    except ImportError:
-        yield _write_line
-        return
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
         yield _write_line
