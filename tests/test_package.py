@@ -1,5 +1,6 @@
 """What an installed capsrl is: light to import, documented, complete as a wheel."""
 
+import ast
 import inspect
 import re
 import shutil
@@ -119,6 +120,18 @@ def test_no_command_imports_another():
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         loaded = {name for name in done.stdout.split() if name.startswith("capsrl.cli.")}
         assert loaded & {f"capsrl.cli.{name}" for name in _COMMANDS} == {f"capsrl.cli.{command}"}
+
+
+def test_commands_import_at_the_top():
+    """But for what needs torch or an extra, so that `--help` needs neither."""
+    late = set()
+    for file in (ROOT / "capsrl" / "cli").glob("*.py"):
+        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef) and any(
+                isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(function)
+            ):
+                late.add(function.name)
+    assert late == {"serve_command", "train_command"}
 
 
 def test_a_command_that_does_not_exist():
