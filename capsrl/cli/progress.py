@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsrl.data.files import STANDARD, name_of, read_lines
+from capsrl.data.files import COMPRESSED, name_of, read_lines
 
 _EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
 
@@ -50,9 +50,7 @@ def watched_lines(path: str | Path, *, bar: bool = True) -> Iterator[Iterator[st
 
 
 def _size(path: str | Path) -> int | None:
-    if str(path) == STANDARD or Path(path).suffix in (".gz", ".xz"):
-        return None
-    try:
+    """The bytes of the text of a file, if they are known before it is read."""
+    if os.path.isfile(path) and Path(path).suffix.lower() not in COMPRESSED:
         return os.path.getsize(path) or None
-    except OSError:  # read_lines will tell what is wrong
-        return None
+    return None
