@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
 import torch
+from rich.console import Console
+from rich.progress import track
 
 from capsrl.config import ModelConfig
 from capsrl.device import default_threads, find_device, limited_threads
@@ -300,8 +302,5 @@ def _pair(item: object, position: int) -> tuple[Any, Any]:
 
 
 def _watched(texts: Iterable[Any]) -> Iterable[Any]:
-    from rich.console import Console  # not needed to label, and slow to import
-    from rich.progress import track
-
     total = len(texts) if isinstance(texts, Sized) else None
     return track(texts, description="texts", total=total, console=Console(stderr=True))

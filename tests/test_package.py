@@ -1,6 +1,5 @@
 """What an installed capsrl is: light to import, documented, complete as a wheel."""
 
-import ast
 import inspect
 import re
 import shutil
@@ -15,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 import capsrl
-from capsrl.cli import _COMMANDS, MODEL_PACKAGES, app
+from capsrl.cli import _COMMANDS, EXTRAS, app
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ["torch", "transformers", "matplotlib", "spacy", "h5py", "tensorboard", "safetensors"]
@@ -86,10 +85,12 @@ def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
     assert done.returncode == 2
 
 
-def test_the_packages_of_the_model_are_those_of_its_extra():
+@pytest.mark.parametrize("extra", ["model", "serve"])
+def test_packages_that_may_be_missing_are_those_of_their_extra(extra):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extra = project["optional-dependencies"]["model"]
-    assert {each.split(">")[0] for each in extra} == set(MODEL_PACKAGES)
+    wanted = {each.split(">")[0] for each in project["optional-dependencies"][extra]}
+    known = {name.replace("_", "-") for name, each in EXTRAS.items() if each == extra}
+    assert wanted - {"capsrl[model]"} == known
 
 
 def test_the_version_is_one_and_the_same():
@@ -120,18 +121,6 @@ def test_no_command_imports_another():
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         loaded = {name for name in done.stdout.split() if name.startswith("capsrl.cli.")}
         assert loaded & {f"capsrl.cli.{name}" for name in _COMMANDS} == {f"capsrl.cli.{command}"}
-
-
-def test_commands_import_at_the_top():
-    """But for what needs torch or an extra, so that `--help` needs neither."""
-    late = set()
-    for file in (ROOT / "capsrl" / "cli").glob("*.py"):
-        for function in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(function, ast.FunctionDef) and any(
-                isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(function)
-            ):
-                late.add(function.name)
-    assert late == {"serve_command", "train_command"}
 
 
 def test_a_command_that_does_not_exist():

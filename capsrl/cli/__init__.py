@@ -15,7 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 from capsrl import __version__
 from capsrl.errors import CapsrlError, install_hint
 
-MODEL_PACKAGES = ("safetensors", "tokenizers", "torch")  # of the extra `model`
+# Package that may be missing -> the extra that installs it.
+EXTRAS = dict.fromkeys(("safetensors", "tokenizers", "torch"), "model") | dict.fromkeys(
+    ("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve"
+)
 
 # Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module
 # capsrl.cli.NAME is imported only when NAME runs, so that no command waits for the imports of the
@@ -141,9 +144,9 @@ def main() -> None:
     except CapsrlError as error:
         _fail(error)
     except ModuleNotFoundError as error:
-        if error.name not in MODEL_PACKAGES:
+        if error.name not in EXTRAS:
             raise
-        _fail(f"this command needs {error.name}: {install_hint('model')}")
+        _fail(f"this command needs {error.name}: {install_hint(EXTRAS[error.name])}")
     except BrokenPipeError:  # `capsrl ... | head`
         sys.stderr.close()
         sys.exit(141)

@@ -6,10 +6,14 @@ import socket
 from typing import Annotated
 
 import typer
+import uvicorn
 
 import capsrl
 from capsrl.cli.options import Device, Model, Threads, option
-from capsrl.errors import ConfigError, install_hint
+from capsrl.errors import ConfigError
+from capsrl.serve.app import make_app
+from capsrl.serve.limits import Limits
+from capsrl.serve.observability import log_config
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
@@ -48,14 +52,6 @@ def serve_command(
     The service answers POST /label; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
     more requests and answers those it has.
     """
-    try:
-        import uvicorn
-
-        from capsrl.serve.app import make_app
-        from capsrl.serve.limits import Limits
-        from capsrl.serve.observability import log_config
-    except ModuleNotFoundError as error:
-        raise ConfigError(f"serving needs {error.name}: {install_hint('serve')}") from None
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")
     limits = Limits(

@@ -13,8 +13,10 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from capsrl.cli.options import Device, option
+from capsrl.cli.train_progress import show_progress
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
+from capsrl.train.signals import Interrupted
 
 if TYPE_CHECKING:
     from capsrl.train.loop import Result
@@ -52,10 +54,7 @@ def train_command(
         return
     if recipe is None:
         raise typer.BadParameter("expected a recipe, got none", param_hint="RECIPE")
-    # Imported here so that --help and --keys need no torch.
-    from capsrl.cli.train_progress import show_progress
-    from capsrl.train.loop import run
-    from capsrl.train.signals import Interrupted
+    from capsrl.train.loop import run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values or ())
     folder = out or Path("runs") / Path(recipe).stem

@@ -3,16 +3,18 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsrl.train.log import Record
-from capsrl.train.loop import Report
+if TYPE_CHECKING:  # `capsrl train --help` needs no torch
+    from capsrl.train.log import Record
+    from capsrl.train.loop import Report
 
 
 @contextmanager
-def show_progress(n_epochs: int) -> Iterator[Report]:
+def show_progress(n_epochs: int) -> "Iterator[Report]":
     """Make the `report` of a run: progress bars on a terminal, else one line per epoch."""
     console = Console(stderr=True, highlight=False)
     if not console.is_terminal:
@@ -23,7 +25,7 @@ def show_progress(n_epochs: int) -> Iterator[Report]:
         epochs = bars.add_task("epochs", total=n_epochs, note="")
         batches = bars.add_task("batches", total=None, note="")
 
-        def report(record: Record) -> None:
+        def report(record: "Record") -> None:
             if record["kind"] == "step":
                 note = f"loss {record['loss']:.3f}, {record['words_per_second']:,} words/s"
                 done, total = record["batch"], record["batches"]
@@ -37,7 +39,7 @@ def show_progress(n_epochs: int) -> Iterator[Report]:
         yield report
 
 
-def epoch_line(record: Record) -> str:
+def epoch_line(record: "Record") -> str:
     """Format the record of an epoch as one line."""
     best = "  best" if record["best"] else ""
     return (
@@ -47,7 +49,7 @@ def epoch_line(record: Record) -> str:
     )
 
 
-def _write_line(record: Record) -> None:
+def _write_line(record: "Record") -> None:
     if record["kind"] == "epoch":
         sys.stderr.write(epoch_line(record) + "\n")
         sys.stderr.flush()

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
+import numpy as np
+
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
@@ -104,8 +106,6 @@ def _argument(data: object, words: tuple[str, ...], text: str | None, where: str
 
 
 def _trace(data: object, arguments: tuple[Argument, ...], n: int, where: str) -> Trace:
-    import numpy as np  # the only thing here that needs it
-
     checked = _object(data, "trace", where)
     roles = _strings(checked["roles"], f"{where}.roles")
     for role in ("_", *(argument.role for argument in arguments)):

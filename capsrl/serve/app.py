@@ -6,7 +6,7 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
@@ -16,13 +16,15 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
 import capsrl
-from capsrl.labeler import Labeler
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
 from capsrl.serve.requests import BadRequest, LabelRequest, read_request, wait_for_disconnect
+
+if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
+    from capsrl.labeler import Labeler
 
 STATIC = Path(__file__).parent / "static"
 CLIENT_GONE = 499  # only seen in the log
@@ -35,7 +37,7 @@ _PAGE_HEADERS = {
 
 
 def make_app(
-    labeler: Labeler, *, limits: Limits | None = None, token: str | None = None
+    labeler: "Labeler", *, limits: Limits | None = None, token: str | None = None
 ) -> FastAPI:
     """The service as an ASGI application for a single process.
 
@@ -99,7 +101,7 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
 class Service:
     """A labeler behind a queue."""
 
-    def __init__(self, labeler: Labeler, limits: Limits) -> None:
+    def __init__(self, labeler: "Labeler", limits: Limits) -> None:
         self.labeler = labeler
         self.limits = limits
         self._batcher: Batcher[LabelRequest, LabelResponse] = Batcher(

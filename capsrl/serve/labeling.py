@@ -4,13 +4,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from capsrl.errors import CapsrlError
-from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.requests import BadRequest, LabelRequest
 from capsrl.text.reading import mark_predicates, to_sentences
+
+if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
+    from capsrl.labeler import Labeler
 
 # Requests that arrive together have sentences of all lengths, and a CPU also computes the padding:
 # smaller batches of similar lengths take a fifth less time. On a GPU padding costs little.
@@ -28,7 +31,7 @@ class LabelResponse:
 
 
 def label_requests(
-    labeler: Labeler, requests: Sequence[LabelRequest]
+    labeler: "Labeler", requests: Sequence[LabelRequest]
 ) -> list[LabelResponse | Exception]:
     """The response to each request, or the exception that this request alone caused.
 
@@ -59,7 +62,7 @@ def _read_texts(request: LabelRequest) -> list[list[Sentence]]:
 
 
 def _label_group(
-    labeler: Labeler, group: Sequence[list[list[Sentence]]], options: Options
+    labeler: "Labeler", group: Sequence[list[list[Sentence]]], options: Options
 ) -> list[list[list[Sentence]] | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
     try:

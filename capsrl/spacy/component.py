@@ -100,10 +100,9 @@ class Component:
         if os.getpid() != self._process:
             # A worker of nlp.pipe(n_process=...). The threads that torch had before the fork do
             # not exist here, and it would wait for them forever.
-            import torch
-
-            torch.set_num_threads(1)
-            self._process = os.getpid()
+            self._process, self.threads = os.getpid(), 1
+            if self._labeler is not None:
+                self._labeler.threads = 1
         if self._labeler is None:
             if self._files is None:
                 self._labeler = self._load(self.model)
