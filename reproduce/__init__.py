@@ -1,7 +1,9 @@
-"""The paper's tables and figures from one command: a plan in, runs and a report out.
+"""The experiments of the paper: make runs, then report tables, figures and claims.
 
-plan ──▶ runs ──measure──▶ results ──▶ tables, figures, claims ──▶ page
+plan ──▶ runs ──measure──▶ results ──▶ corpora ──▶ tables, figures, claims ──▶ report ──▶ page
 
-A run is one training and all that is measured on it, kept as one small JSON file; the report is
-made from these files alone.
+This package is not installed with capsrl and uses its public API. Run it from a clone:
+
+    python -m reproduce run PLAN.toml
+    python -m reproduce report RUNS OUT.html
 """

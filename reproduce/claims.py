@@ -1,203 +1,324 @@
-"""What the paper claims of scores: refinement, ablation, lengths and arguments, uniqueness loss."""
+"""Evaluate the claims of the paper, the rows of claims.csv, on our runs."""
 
-from collections.abc import Mapping
+import csv
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
 
 from reproduce import published
-from reproduce.corpora import MEASURES, ON, SETS, CorpusRuns, row_scores, scores
-from reproduce.results import RunResult
-from reproduce.statistics import Difference, Sample, one_sample, sample, welch
-from reproduce.verdicts import Claim, Theme, Verdict, judge, judge_each
-from reproduce.wording import NONE, NOT_MEASURED, counted, gain, listed, number, signed, spread
+from reproduce.corpora import CorpusRuns, gains, gains_by_language, scores
+from reproduce.formatting import NONE, counted, gain, number, signed, spread
+from reproduce.results import NO_ROLE, Change, RunResult
+from reproduce.stats import Difference, Sample, sample, spearman, student, welch
 
-STEPS = (  # what an ablation adds, and between which variants
-    ("Word capsules", "raise", "word", "baseline"),
-    ("Role capsules (refinement)", "raise", "capsule", "word"),
-    ("The global node", "raises", "capsule+global", "capsule"),
-)
+CHANGE_STEPS = (1, 2)  # role changes from iteration 1 to 2 and from 2 to 3, as in figure 6
+NEAR = 0.1  # relative distance from gold's number that counts as having converged to it
 
 
-def score_themes(corpus: CorpusRuns) -> list[Theme]:
-    """The claims about scores, on one corpus."""
-    return [
-        _refinement(corpus),
-        _ablation(corpus),
-        _groups(corpus),
-        _uniqueness(corpus),
-    ]
+class Verdict(StrEnum):
+    """Whether a claim of the paper is true of our runs."""
+
+    HELD = "Held"
+    FAILED = "Did not hold"
+    UNSURE = "Not significant"
+    ONE_SEED = "One seed"
+    MISSING = "Not measured"
+    REPORTED = "Reported only"
 
 
-def compare(
-    corpus: CorpusRuns, new: str, old: str, name: str, measure: str
-) -> tuple[Difference | None, str]:
-    """The difference between two variants on a set, and both in words."""
-    found = corpus.score(new, name, measure), corpus.score(old, name, measure)
-    if found[0] is None or found[1] is None:
-        return None, NONE
-    difference = welch(found[0], found[1])
-    return difference, f"{spread(found[1])} → {spread(found[0])}: {gain(difference)}"
+@dataclass(frozen=True)
+class Claim:
+    """One claim of the paper, a row of claims.csv.
+
+    theme        the question that the claim belongs to
+    test         the name of a function in TESTS or LANGUAGE_TESTS
+    measure      what is measured: a score, a kind of group, a kind of role change
+    left, right  what is compared: variants, weights of the uniqueness loss, a fixed number
+    where        the set it is measured on
+    sign         + if `left` should be higher or the measure should rise, - for the opposite
+    paper        what the paper reports
+    """
+
+    theme: str
+    text: str
+    test: str
+    measure: str
+    left: str
+    right: str
+    where: str
+    sign: str
+    paper: str
 
 
-def _paper(new: str, old: str, name: str, measure: str) -> str:
-    place = list(MEASURES).index(measure)
-    after, before = (published.ABLATION[variant, name][place] for variant in (new, old))
-    return f"{number(before)} → {number(after)}: {signed(after - before)}"
+@dataclass(frozen=True)
+class Evidence:
+    """Our numbers on a claim: a difference, or whether it is true of each run, group or language.
+
+    shown    the numbers as the report prints them
+    n_seeds  behind each of `truths`
+    """
+
+    shown: str
+    difference: Difference | None = None
+    truths: Sequence[bool] = ()
+    n_seeds: int = 0
 
 
-def _comparison(text: str, corpus: CorpusRuns, key: tuple[str, str, str, str]) -> Claim:
-    difference, ours = compare(corpus, *key)
-    return Claim(text, _paper(*key), ours, judge(difference))
+@dataclass(frozen=True)
+class Finding:
+    """An evaluated claim."""
+
+    claim: Claim
+    ours: str
+    verdict: Verdict
 
 
-def _refinement(corpus: CorpusRuns) -> Theme:
-    pair = ("capsule+global", "baseline")
-    claims = [
-        _comparison(
-            f"CapsuleNet has a higher {measure} than the baseline {ON[name]}",
-            corpus,
-            (*pair, name, measure),
-        )
-        for measure in ("F1", "EM")
-        for name in SETS
-    ]
-    said = []
-    for name in corpus.sets:
-        gains = [compare(corpus, *pair, name, measure)[0] for measure in ("F1", "EM")]
-        if all(gains):
-            said.append(f"{gain(gains[0])} F1 and {gain(gains[1])} EM {ON[name]}")
-    prose = f"CapsuleNet against the baseline: {'; '.join(said)}." if said else NOT_MEASURED
-    held = sum(claim.verdict is Verdict.HELD for claim in claims)
-    judged = sum(claim.verdict not in (Verdict.MISSING, Verdict.ONE_SEED) for claim in claims)
-    if judged:
-        prose += f" The claim held in {held} of {judged} comparisons."
-    return Theme("Refinement beats the baseline", prose, claims)
+def read_claims() -> list[Claim]:
+    """The rows of claims.csv."""
+    with open(Path(__file__).with_name("claims.csv"), encoding="utf-8", newline="") as file:
+        return [Claim(**row) for row in csv.DictReader(file)]
 
 
-def _ablation(corpus: CorpusRuns) -> Theme:
-    claims = [
-        _comparison(f"{what} {verb} F1 {ON[name]}", corpus, key)
-        for what, verb, new, old in STEPS
-        for name in SETS
-        for key in [(new, old, name, "F1")]
-        if published.ABLATION[new, name][2] > published.ABLATION[old, name][2]  # else no claim
-    ]
-    said = []
-    for what, _, new, old in STEPS:
-        gains = [
-            f"{gain(difference)} {ON[name]}"
-            for name in ("test", "ood")
-            if (difference := compare(corpus, new, old, name, "F1")[0]) is not None
-        ]
-        if gains:
-            said.append(f"{what[0].lower()}{what[1:]} {listed(gains)}")
-    prose = f"What each part adds to F1: {'; '.join(said)}." if said else NOT_MEASURED
-    return Theme("Each part adds something", prose, claims)
+def evaluate(corpus: CorpusRuns) -> list[Finding]:
+    """Test the claims about variants on one corpus."""
+    claims = [claim for claim in read_claims() if claim.test in TESTS]
+    return [_finding(claim, TESTS[claim.test](corpus, claim)) for claim in claims]
 
 
-def _groups(corpus: CorpusRuns) -> Theme:
-    lengths = _group_claim(
-        corpus,
-        "CapsuleNet has a higher F1 than the baseline at every sentence length",
-        "all but 50-59 words",
-        ("lengths", published.LENGTHS, "words"),
-    )
-    arguments = _group_claim(
-        corpus,
-        "CapsuleNet has a higher F1 than the baseline at every number of arguments",
-        "all",
-        ("arguments", published.ARGUMENTS, "arguments"),
-    )
-    prose = (
-        f"Higher mean F1 on test by sentence length: {lengths.ours}; by number of arguments: "
-        f"{arguments.ours}. Groups of few propositions say little."
-    )
-    claims = [lengths, arguments]
-    measured = any(claim.verdict is not Verdict.MISSING for claim in claims)
-    return Theme("Long sentences and many arguments", prose if measured else NOT_MEASURED, claims)
+def evaluate_languages(corpora: Sequence[CorpusRuns]) -> list[Finding]:
+    """Test the claims about languages on all corpora."""
+    claims = [claim for claim in read_claims() if claim.test in LANGUAGE_TESTS]
+    return [_finding(claim, LANGUAGE_TESTS[claim.test](corpora, claim)) for claim in claims]
 
 
-def _group_claim(
-    corpus: CorpusRuns, text: str, paper: str, kind: tuple[str, Mapping[str, int], str]
-) -> Claim:
-    table, groups, unit = kind
-    better: list[bool] = []
-    lower: list[str] = []
+def _finding(claim: Claim, evidence: Evidence | None) -> Finding:
+    if evidence is None:
+        return Finding(claim, NONE, Verdict.MISSING)
+    return Finding(claim, evidence.shown, judge(evidence, claim.sign))
+
+
+def judge(evidence: Evidence, sign: str) -> Verdict:
+    """The verdict by the rules that the report states."""
+    if evidence.truths:
+        if evidence.n_seeds < 2:
+            return Verdict.ONE_SEED
+        some, every = any(evidence.truths), all(evidence.truths)
+        return Verdict.HELD if every else Verdict.UNSURE if some else Verdict.FAILED
+    if evidence.difference is None:
+        return Verdict.REPORTED
+    if evidence.difference.half is None:
+        return Verdict.ONE_SEED
+    above, below = evidence.difference.low > 0, evidence.difference.high < 0
+    if not above and not below:
+        return Verdict.UNSURE
+    return Verdict.HELD if above == (sign == "+") else Verdict.FAILED
+
+
+def tally(findings: Iterable[Finding]) -> dict[Verdict, int]:
+    """How many claims have each verdict."""
+    counts = Counter(finding.verdict for finding in findings)
+    return {verdict: counts[verdict] for verdict in Verdict}
+
+
+def _variants(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare a score of two variants."""
+    left, right = (corpus.score(v, claim.where, claim.measure) for v in (claim.left, claim.right))
+    if left is None or right is None:
+        return None
+    difference = welch(left, right)
+    return Evidence(f"{spread(right)} → {spread(left)}: {gain(difference)}", difference)
+
+
+def _groups(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare the mean F1 of two variants in every group."""
+    truths: dict[str, bool] = {}
     n_seeds: list[int] = []
-    for group in groups:
-        new = row_scores(corpus, "capsule+global", table, group)
-        old = row_scores(corpus, "baseline", table, group)
-        if new is not None and old is not None:
-            better.append(new.mean > old.mean)
-            lower += [] if better[-1] else [group]
-            n_seeds += [new.n, old.n]
-    ours = f"{sum(better)} of {len(better)} groups" if better else NONE
-    if lower:
-        ours += f" (not {', '.join(lower)} {unit})"
-    return Claim(text, paper, ours, judge_each(better, n_seeds=min(n_seeds, default=0)))
+    for group in published.GROUPS[claim.measure]:
+        left, right = (
+            corpus.group_score(v, claim.measure, group) for v in (claim.left, claim.right)
+        )
+        if left and right:
+            truths[group] = left.mean > right.mean
+            n_seeds += [left.n, right.n]
+    unit = " words" if claim.measure == "lengths" else " arguments"
+    return _each(truths, "groups", unit, min(n_seeds, default=0))
 
 
-def _uniqueness(corpus: CorpusRuns) -> Theme:
-    settings = corpus.settings if len(corpus.settings) > 1 else []
-    claims = [_eta_claim(corpus, eta, settings) for eta in (1.0, 0.1)]
-    claims.append(_best_iterations(corpus, settings))
-    if not settings:
-        return Theme("The uniqueness loss (η)", NOT_MEASURED, claims)
-    best = max(settings, key=lambda key: _mean(corpus.at("capsule", *key)))
-    runs = corpus.at("capsule", *best)
-    of_best = f"{number(_mean(runs))} F1, {counted(len(runs), 'seed')}"
-    prose = (
-        f"Of {len(settings)} settings the best on dev is η = {best[0]:g} with "
-        f"{counted(best[1], 'iteration')} ({of_best}). "
-        "Runs with the same seed and number of iterations are paired; the interval is Student's, "
-        "over the pairs, as if those of one seed were independent."
-    )
-    return Theme("The uniqueness loss (η)", prose, claims)
+def _pairs(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare two weights of the loss, by pairs of runs with the same seed and iterations."""
+    found = []
+    for n in sorted({n for _, n in corpus.settings}):
+        old = {run.seed: _f1(run) for run in corpus.runs_at("capsule", float(claim.right), n)}
+        new = corpus.runs_at("capsule", float(claim.left), n)
+        found += [_f1(run) - old[run.seed] for run in new if run.seed in old]
+    return _mean(sample(found), 0, "{gain} over {n} pairs")
 
 
-def _eta_claim(corpus: CorpusRuns, eta: float, settings: list[tuple[float, int]]) -> Claim:
-    pairs = _eta_pairs(corpus, eta, settings)
-    difference = one_sample(pairs) if pairs else None
-    paper = [published.UNIQUENESS[eta, n][2] - published.UNIQUENESS[0.0, n][2] for n in (1, 2, 3)]
-    ours = f"{gain(difference)} over {pairs.n} pairs" if pairs else NONE
-    return Claim(
-        f"The uniqueness loss at η = {eta:g} lowers F1 on dev",
-        f"{signed(sum(paper) / 3)} over 1, 2 and 3 iterations",
-        ours,
-        judge(difference, claimed=-1),
-    )
-
-
-def _eta_pairs(corpus: CorpusRuns, eta: float, settings: list[tuple[float, int]]) -> Sample | None:
-    differences = []
-    for iterations in sorted({n for _, n in settings}):
-        without = {run.seed: _f1(run) for run in corpus.at("capsule", 0.0, iterations)}
-        for run in corpus.at("capsule", eta, iterations):
-            if run.seed in without:
-                differences.append(_f1(run) - without[run.seed])
-    return sample(differences)
-
-
-def _best_iterations(corpus: CorpusRuns, settings: list[tuple[float, int]]) -> Claim:
-    text = f"Trained with η = 0, {published.ITERATIONS} iterations give the best F1 on dev"
-    paper = " / ".join(number(published.UNIQUENESS[0.0, n][2]) for n in (1, 2, 3))
+def _best(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare one number of iterations in training with the best other one."""
     found = {
-        n: figures
-        for eta, n in settings
-        if eta == 0 and (figures := scores(corpus.at("capsule", eta, n), "dev", "F1"))
+        n: score
+        for eta, n in corpus.settings
+        if eta == 0 and (score := scores(corpus.runs_at("capsule", eta, n), "dev", claim.measure))
     }
-    others = [figures for n, figures in found.items() if n != published.ITERATIONS]
-    if published.ITERATIONS not in found or not others:
-        return Claim(text, f"{paper} with 1 / 2 / 3", NONE, Verdict.MISSING)
-    best = max(others, key=lambda figures: figures.mean)
-    ours = " / ".join(spread(found[n]) for n in sorted(found))
-    names = " / ".join(str(n) for n in sorted(found))
-    difference = welch(found[published.ITERATIONS], best)
-    return Claim(text, f"{paper} with 1 / 2 / 3", f"{ours} with {names}", judge(difference))
+    others = [score for n, score in found.items() if n != int(claim.left)]
+    if int(claim.left) not in found or not others:
+        return None
+    best = max(others, key=lambda score: score.mean)
+    values, names = " / ".join(map(spread, found.values())), " / ".join(map(str, found))
+    return Evidence(f"{values} with {names}", welch(found[int(claim.left)], best))
 
 
-def _mean(runs: tuple[RunResult, ...]) -> float:
-    found = scores(runs, "dev", "F1")
-    return found.mean if found else 0.0
+def _peak(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Check that a score is best at the trained number of iterations, in every run."""
+    steps = corpus.sweep(claim.left)
+    if corpus.iterations not in steps:
+        return None
+    peaks = [steps[curve.index(max(curve))] for curve in corpus.curves(claim.left, claim.measure)]
+    truths = [peak == corpus.iterations for peak in peaks]
+    return _each_run(truths, f"; peaks at {', '.join(map(str, peaks))}")
+
+
+def _trend(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Check that a score rises, or falls, with every iteration, in every run."""
+    steps = corpus.sweep(claim.left)
+    curves = corpus.curves(claim.left, claim.measure)
+    later = ""
+    if corpus.iterations in steps[:-1]:
+        trained = steps.index(corpus.iterations)
+        count = sum(_is_monotonic(curve[trained:], claim.sign) for curve in curves)
+        later = f" (from {corpus.iterations} on: {count})"
+    means = (number(score.mean, 1) for score in corpus.mean_curve(claim.left, claim.measure))
+    truths = [_is_monotonic(curve, claim.sign) for curve in curves]
+    return _each_run(truths, f"{later}; means {' '.join(means)}")
+
+
+def _gold(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare a number of propositions with that of gold."""
+    gold = corpus.gold_repeated or 0
+    found = corpus.score(claim.left, claim.where, claim.measure)
+    return _mean(found, gold, f"{{spread}} against {gold}: {{gain}}", places=1)
+
+
+def _converge(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Check that a number is near that of gold after the last iteration, in every run."""
+    last = sample(curve[-1] for curve in corpus.curves(claim.left, claim.measure))
+    gold = corpus.gold_repeated
+    if last is None or gold is None:
+        return None
+    truths = [abs(value - gold) <= NEAR * gold for value in last.values]
+    steps = corpus.sweep(claim.left)
+    return _each_run(truths, f"; {spread(last, 1)} after {steps[-1]}, gold {gold}")
+
+
+def _growth(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Measure the growth from the trained number of iterations to the last."""
+    steps = corpus.sweep(claim.left)
+    if corpus.iterations not in steps[:-1]:
+        return None
+    trained = steps.index(corpus.iterations)
+    found = sample(c[-1] - c[trained] for c in corpus.curves(claim.left, claim.measure))
+    return _mean(found, 0, f"from {corpus.iterations} to {steps[-1]}: {{gain}}", places=1)
+
+
+def _changes(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare right with wrong role changes, or changes to none with changes from none."""
+    found = _shares(corpus.changes(claim.left, CHANGE_STEPS), claim.measure)
+    shown = "{spread} % of changes to or from none go to none"
+    if claim.measure == "right":
+        steps = {n: _shares(corpus.changes(claim.left, [n]), "right") for n in CHANGE_STEPS}
+        parts = [f"{n} → {n + 1}: {number(share.mean, 1)}" for n, share in steps.items() if share]
+        shown = f"{{spread}} % of right and wrong changes are right ({', '.join(parts)})"
+    return _mean(found, float(claim.right), shown, places=1)
+
+
+def _languages(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None:
+    """Check that the mean score of CapsuleNet is higher in every language."""
+    truths = {name: mean > 0 for name, mean in gains_by_language(corpora, claim.measure).items()}
+    n_seeds = [len(corpus.runs_of(claim.left)) for corpus in corpora]
+    return _each(truths, "languages", "", max(n_seeds)) if len(truths) > 1 else None
+
+
+def _average(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None:
+    """Compare CapsuleNet with the baseline on average over languages."""
+    found = gains_by_language(corpora, claim.measure).values()
+    return _mean(sample(found), 0, "{gain} over {n} languages") if len(found) > 1 else None
+
+
+def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None:
+    """Correlate the gain with the size of dev and test; results lack the size of train."""
+    found = gains(corpora, claim.measure)
+    sets = [corpus.first.measured.sets for corpus, _ in found]
+    sizes = [sum(s[name].gold_predicates for name in ("dev", "test") if name in s) for s in sets]
+    rank = spearman(sizes, [difference.mean for _, difference in found])
+    if rank is None:
+        return None
+    return Evidence(f"rank correlation {signed(rank)} over {counted(len(found), 'row')}")
+
+
+TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {
+    "variants": _variants,
+    "groups": _groups,
+    "pairs": _pairs,
+    "best": _best,
+    "peak": _peak,
+    "trend": _trend,
+    "gold": _gold,
+    "converge": _converge,
+    "growth": _growth,
+    "changes": _changes,
+}
+LANGUAGE_TESTS: Mapping[str, Callable[[Sequence[CorpusRuns], Claim], Evidence | None]] = {
+    "languages": _languages,
+    "average": _average,
+    "correlation": _correlation,
+}
 
 
 def _f1(run: RunResult) -> float:
     return run.measured.sets["dev"].labeled.f1
+
+
+def _is_monotonic(curve: Sequence[float], sign: str) -> bool:
+    return all(b > a if sign == "+" else b < a for a, b in itertools.pairwise(curve))
+
+
+def _mean(found: Sample | None, against: float, shown: str, *, places: int = 2) -> Evidence | None:
+    """Compare the mean of a sample with a number; `shown` has fields for the numbers."""
+    if found is None:
+        return None
+    difference = student(found, against)
+    numbers = {"spread": spread(found, places), "gain": gain(difference, places), "n": found.n}
+    return Evidence(shown.format(**numbers), difference)
+
+
+def _each_run(truths: Sequence[bool], more: str) -> Evidence | None:
+    if not truths:
+        return None
+    shown = f"{sum(truths)} of {counted(len(truths), 'run')}{more}"
+    return Evidence(shown, truths=truths, n_seeds=len(truths))
+
+
+def _each(truths: Mapping[str, bool], things: str, unit: str, n_seeds: int) -> Evidence | None:
+    if not truths:
+        return None
+    names = [name for name, true in truths.items() if not true]
+    shown = f"{sum(truths.values())} of {len(truths)} {things}"
+    shown += f" (not {', '.join(names)}{unit})" if names else ""
+    return Evidence(shown, truths=list(truths.values()), n_seeds=n_seeds)
+
+
+def _shares(seeds: Iterable[list[Change]], measure: str) -> Sample | None:
+    """The share of right changes, or of changes to none, in percent, over seeds that have any."""
+    counts = []
+    for changes in seeds:
+        if measure == "right":
+            counts.append((sum(c.right for c in changes), sum(c.wrong for c in changes)))
+        else:
+            to_none = [sum(c[2:]) for c in changes if c.after == NO_ROLE]
+            from_none = [sum(c[2:]) for c in changes if c.before == NO_ROLE]
+            counts.append((sum(to_none), sum(from_none)))
+    return sample(100 * a / (a + b) for a, b in counts if a + b)

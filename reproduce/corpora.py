@@ -1,40 +1,38 @@
-"""Runs in, the runs of each corpus out: which belong together, and what was measured on them."""
+"""Group results by corpus, check that they can be compared, and look up their scores."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from capsrl.config import ROUTED
 from capsrl.errors import DataError
-from capsrl.recipe import defining_settings
 from capsrl.score import Counts, Row
-from reproduce.results import VARIANTS, RunResult
-from reproduce.statistics import Sample, sample
+from reproduce.results import VARIANTS, Change, RunResult
+from reproduce.stats import Difference, Sample, sample, welch
 
 SETS = {"dev": "dev", "test": "test", "ood": "out of domain"}
-ON = {"dev": "on dev", "test": "on test", "ood": "out of domain"}
-MEASURES: Mapping[str, Callable[[Counts], float]] = {
+SCORES: Mapping[str, Callable[[Counts], float]] = {
     "P": lambda counts: counts.labeled.precision,
     "R": lambda counts: counts.labeled.recall,
     "F1": lambda counts: counts.labeled.f1,
     "EM": lambda counts: counts.exact_match,
+    "repeated": lambda counts: counts.pred_repeated,  # propositions with a repeated role
 }
-# What may differ between runs that are compared; the report tells such runs apart.
+# Settings in which runs of a corpus may differ.
 COMPARED = (
     "model.capsules.variant",
     "model.capsules.iterations",
     "loss.uniqueness",
     "train.seed",
 )
-FULL = 3  # variants a corpus must have for the tables and figures of the ablation
 
 
 @dataclass(frozen=True)
 class CorpusRuns:
-    """All runs of one corpus, by variant, setting and seed.
+    """All results of one corpus, by variant, setting and seed.
 
-    iterations, uniqueness  its main setting, which most of its runs have: what is compared unless
-                            a table is about the settings themselves
+    iterations, uniqueness  the main setting, which most of the runs have; variants are compared at
+                            this setting
     """
 
     name: str
@@ -44,25 +42,26 @@ class CorpusRuns:
 
     @property
     def first(self) -> RunResult:
-        """A run to ask for what all runs share: language, annotation, encoder."""
+        """Any run, for what all runs share: language, annotation, encoder."""
         return self.runs[0]
 
     @property
-    def variants(self) -> tuple[str, ...]:
-        """The variants that were run at the main setting."""
-        return tuple(variant for variant in VARIANTS if self.of(variant))
-
-    @property
     def is_full(self) -> bool:
-        """Whether there are enough variants to compare more than two of them."""
-        return len(self.variants) >= FULL
+        """Whether at least three variants were run at the main setting."""
+        return sum(bool(self.runs_of(variant)) for variant in VARIANTS) >= 3
 
     @property
     def sets(self) -> tuple[str, ...]:
         """The files that some run was measured on."""
         return tuple(name for name in SETS if any(name in run.measured.sets for run in self.runs))
 
-    def of(self, variant: str) -> tuple[RunResult, ...]:
+    @property
+    def settings(self) -> list[tuple[float, int]]:
+        """(uniqueness, iterations) of the runs without the global node, ordered as in table 1."""
+        found = {(run.uniqueness, run.iterations) for run in self.runs if run.variant == "capsule"}
+        return sorted(found, key=lambda setting: (-setting[0], setting[1]))
+
+    def runs_of(self, variant: str) -> tuple[RunResult, ...]:
         """The runs of a variant at the main setting, by seed."""
         return tuple(
             run
@@ -72,58 +71,69 @@ class CorpusRuns:
             and (variant not in ROUTED or run.iterations == self.iterations)
         )
 
-    def at(self, variant: str, uniqueness: float, iterations: int) -> tuple[RunResult, ...]:
-        """The runs of a variant at any one setting, by seed."""
-        wanted = (variant, uniqueness, iterations)
-        return tuple(
-            run for run in self.runs if (run.variant, run.uniqueness, run.iterations) == wanted
-        )
-
-    @property
-    def settings(self) -> list[tuple[float, int]]:
-        """(uniqueness, iterations) of the runs without the global node, as the paper's table 1."""
-        found = {(run.uniqueness, run.iterations) for run in self.runs if run.variant == "capsule"}
-        return sorted(found, key=lambda setting: (-setting[0], setting[1]))
+    def runs_at(self, variant: str, uniqueness: float, iterations: int) -> tuple[RunResult, ...]:
+        """The runs of a variant at any setting, by seed."""
+        wanted = variant, uniqueness, iterations
+        return tuple(r for r in self.runs if (r.variant, r.uniqueness, r.iterations) == wanted)
 
     def score(self, variant: str, name: str, measure: str) -> Sample | None:
-        """A figure of a variant on a set, over seeds."""
-        return scores(self.of(variant), name, measure)
+        """A score of a variant on a set."""
+        return scores(self.runs_of(variant), name, measure)
 
-    def sweep(self, variant: str) -> dict[int, list[Counts]]:
-        """Iterations at prediction time -> what each seed then scored on dev."""
-        runs = [run.measured.sweep for run in self.of(variant) if run.measured.sweep]
-        shared = set.intersection(*(set(sweep) for sweep in runs)) if runs else set[int]()
-        return {n: [sweep[n] for sweep in runs] for n in sorted(shared)}
+    def difference(self, new: str, old: str, name: str, measure: str) -> Difference | None:
+        """How much higher a variant scores than another; None if one was not measured."""
+        left, right = self.score(new, name, measure), self.score(old, name, measure)
+        return welch(left, right) if left and right else None
+
+    def group_score(self, variant: str, table: str, group: str) -> Sample | None:
+        """F1 of a variant in one group of test; `table` is "lengths" or "arguments"."""
+        tables: list[Mapping[str, Row]] = [
+            getattr(run.measured, table) for run in self.runs_of(variant)
+        ]
+        return sample(rows[group].f1 for rows in tables if group in rows)
+
+    def sweep(self, variant: str) -> list[int]:
+        """The numbers of iterations at prediction time that all runs of a variant measured."""
+        found = [set(run.measured.sweep) for run in self.runs_of(variant) if run.measured.sweep]
+        return sorted(set.intersection(*found)) if found else []
+
+    def curves(self, variant: str, measure: str) -> list[list[float]]:
+        """For each seed, a score on dev after each number of iterations of `sweep`."""
+        value = SCORES[measure]
+        return [
+            [value(run.measured.sweep[n]) for n in self.sweep(variant)]
+            for run in self.runs_of(variant)
+            if run.measured.sweep
+        ]
+
+    def mean_curve(self, variant: str, measure: str) -> list[Sample]:
+        """A Sample over seeds for each number of iterations of `sweep`."""
+        return [Sample(values) for values in zip(*self.curves(variant, measure), strict=True)]
+
+    def changes(self, variant: str, steps: Sequence[int]) -> list[list[Change]]:
+        """For each seed, the role changes between iterations n and n + 1 for n in `steps`."""
+        return [
+            [change for step in steps for change in run.measured.transitions.get(step, ())]
+            for run in self.runs_of(variant)
+        ]
+
+    @property
+    def gold_repeated(self) -> int | None:
+        """Gold propositions of dev in which a role occurs more than once."""
+        found = [run.measured.sets["dev"] for run in self.runs if "dev" in run.measured.sets]
+        return found[0].gold_repeated if found else None
 
 
 def scores(runs: Iterable[RunResult], name: str, measure: str) -> Sample | None:
-    """A figure of some runs on a set; None where no run was measured on it."""
+    """A score of some runs on a set; None if no run was measured on it."""
     found = [run.measured.sets[name] for run in runs if name in run.measured.sets]
-    return sample(map(MEASURES[measure], found))
-
-
-def row_scores(corpus: CorpusRuns, variant: str, table: str, group: str) -> Sample | None:
-    """F1 of a variant on one row of a breakdown of test: `lengths` or `arguments`."""
-    tables: list[Mapping[str, Row]] = [getattr(run.measured, table) for run in corpus.of(variant)]
-    return sample(rows[group].f1 for rows in tables if group in rows)
-
-
-def repeated(runs: Iterable[RunResult]) -> Sample | None:
-    """Propositions of dev in which some runs fill a role more than once."""
-    found = [run.measured.sets["dev"] for run in runs if "dev" in run.measured.sets]
-    return sample(float(counts.pred_repeated) for counts in found)
-
-
-def gold_repeated(corpus: CorpusRuns) -> int | None:
-    """Gold propositions of dev that fill a role more than once; all runs have the same file."""
-    found = [run.measured.sets["dev"] for run in corpus.runs if "dev" in run.measured.sets]
-    return found[0].gold_repeated if found else None
+    return sample(map(SCORES[measure], found))
 
 
 def group_runs(runs: Iterable[RunResult]) -> list[CorpusRuns]:
-    """The corpora of some runs, by language and name; the order of the runs does not matter.
+    """The corpora of some results, by language and name.
 
-    Raises DataError where runs of one corpus cannot be compared, or one is there twice.
+    Raises DataError if runs of one corpus cannot be compared, or if a run is there twice.
     """
     by_name: dict[str, list[RunResult]] = {}
     for run in runs:
@@ -133,48 +143,36 @@ def group_runs(runs: Iterable[RunResult]) -> list[CorpusRuns]:
 
 
 def _group(name: str, runs: list[RunResult]) -> CorpusRuns:
-    _check(name, runs)
+    unknown = sorted({run.variant for run in runs} - set(VARIANTS))
+    if unknown:
+        raise DataError(
+            f"corpus {name}: expected variants of {', '.join(VARIANTS)}, got {', '.join(unknown)}"
+        )
+    _check_settings(name, runs)
+    _check_once(name, runs)
     runs = sorted(
         runs,
         key=lambda run: (VARIANTS.index(run.variant), run.uniqueness, run.iterations, run.seed),
     )
-    # Iterations mean nothing to the variants that do not iterate.
+    # Iterations mean nothing to variants without routing.
     routed = [run for run in runs if run.variant in ROUTED] or runs
     settings = Counter((run.uniqueness, run.iterations) for run in routed)
     uniqueness, iterations = min(settings, key=lambda setting: (-settings[setting], setting))
     return CorpusRuns(name, tuple(runs), iterations, uniqueness)
 
 
-def _check(name: str, runs: list[RunResult]) -> None:
-    unknown = sorted({run.variant for run in runs} - set(VARIANTS))
-    if unknown:
-        raise DataError(
-            f"corpus {name}: expected variants of {', '.join(VARIANTS)}, got {', '.join(unknown)}"
-        )
-    kinds = sorted({(run.language, run.annotation, run.encoder, run.paper) for run in runs})
-    if len(kinds) > 1:
-        got = " and ".join(" / ".join(kind) for kind in kinds[:2])
-        raise DataError(
-            f"corpus {name}: expected the same language, annotation and encoder in every run, "
-            f"got {got}; give other settings another name in the plan"
-        )
-    _check_settings(name, runs)
-    _check_once(name, runs)
-
-
 def _check_settings(name: str, runs: list[RunResult]) -> None:
-    """Old results beside new ones would be taken for more seeds of the same."""
+    """Check that runs differ only in what the report compares."""
     known: dict[str, object] = {}
     for run in runs:
-        settings = defining_settings({**run.recipe, "model.capsules.variant": run.variant})
-        for key, value in settings.items():
-            # What means nothing to a run is not among its settings.
-            if key in COMPARED or known.setdefault(key, value) == value:
-                continue
-            raise DataError(
-                f"corpus {name}: expected the same settings and files in every run, got {key} "
-                f"{known[key]!r} and {value!r}; move the runs of one of them to another folder"
-            )
+        about = {key: getattr(run, key) for key in ("language", "annotation", "encoder", "paper")}
+        for key, value in {**about, **run.settings}.items():
+            # A run has only the settings that affect it.
+            if key not in COMPARED and known.setdefault(key, value) != value:
+                raise DataError(
+                    f"corpus {name}: expected the same settings and files in every run, got {key} "
+                    f"{known[key]!r} and {value!r}; give one of them another corpus name or folder"
+                )
 
 
 def _check_once(name: str, runs: list[RunResult]) -> None:
@@ -187,5 +185,22 @@ def _check_once(name: str, runs: list[RunResult]) -> None:
             times = f"{iterations} iterations, " if iterations else ""
             raise DataError(
                 f"corpus {name}: expected one run of {variant} with {times}uniqueness "
-                f"{uniqueness:g} and seed {seed}, got {count}; keep one of the files"
+                f"{uniqueness:g} and seed {seed}, got {count}; delete all but one"
             )
+
+
+def gains(corpora: Iterable[CorpusRuns], measure: str) -> list[tuple[CorpusRuns, Difference]]:
+    """How much higher CapsuleNet scores on test than the baseline, where both were run."""
+    found = [(c, c.difference("capsule+global", "baseline", "test", measure)) for c in corpora]
+    return [(corpus, difference) for corpus, difference in found if difference is not None]
+
+
+def gains_by_language(corpora: Iterable[CorpusRuns], measure: str) -> dict[str, float]:
+    """The mean gain of each language over its corpora.
+
+    A corpus whose plan names no language counts as a language of its own.
+    """
+    found: dict[str, list[float]] = {}
+    for corpus, difference in gains(corpora, measure):
+        found.setdefault(corpus.first.language or corpus.name, []).append(difference.mean)
+    return {language: Sample(tuple(values)).mean for language, values in found.items()}

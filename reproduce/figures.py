@@ -1,208 +1,230 @@
-"""The runs of a corpus in; the paper's figures, with means and spreads over seeds, out.
+"""The figures of the paper from our runs, as SVG.
 
-Colours are of Okabe and Ito's palette, told apart by colour-blind readers; markers and dashes say
-the same again.
+Colors are from the palette of Okabe and Ito, which color-blind readers can distinguish; markers
+and dashes carry the same information.
 """
 
+import io
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
 
 from capsrl.config import ROUTED
 from reproduce import published
-from reproduce.behaviour import curves, mean_curve
-from reproduce.corpora import MEASURES, CorpusRuns, gold_repeated, repeated, row_scores
-from reproduce.languages import Pair
-from reproduce.statistics import Sample
-from reproduce.svg import draw_svg
-from reproduce.tables import GROUPS, SHOWN
+from reproduce.claims import CHANGE_STEPS
+from reproduce.corpora import CorpusRuns, gains
+from reproduce.results import NO_ROLE
+from reproduce.stats import Difference, Sample
+from reproduce.tables import SHOWN
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
+T = TypeVar("T")
+MIN_COUNT = 50  # figure 6 shows the roles that occur more often than this in gold
 BLUE, ORANGE, BLACK, GREEN = "#0072B2", "#D55E00", "#000000", "#009E73"
-_COLORS = {"baseline": BLACK, "capsule": ORANGE, "capsule+global": BLUE}
-_MARKERS = {"baseline": "s", "capsule": "o", "capsule+global": "^"}
-_LABELS = {
-    "baseline": "baseline",
-    "capsule": "capsule (no global node)",
-    "capsule+global": "capsule+global",
+_STYLES: dict[str, dict[str, Any]] = {
+    "baseline": {"color": BLACK, "marker": "s", "label": "baseline"},
+    "capsule": {"color": ORANGE, "marker": "o", "label": "capsule (no global node)"},
+    "capsule+global": {"color": BLUE, "marker": "^", "label": "capsule+global"},
 }
-_TITLES = {"P": "Precision", "R": "Recall", "F1": "F1", "EM": "Exact match"}
+_SETTINGS: dict[Any, Any] = {
+    "svg.fonttype": "path",  # looks the same where the font is missing
+    "svg.hashsalt": "reproduce",  # the same file each time
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "grid.color": "#dddddd",
+    "lines.markersize": 5,
+}
 
 
-def plot_groups(name: str, corpus: CorpusRuns) -> str:
+def _as_svg(draw: Callable[[Figure, T], None]) -> Callable[[T], str]:
+    """Let a function draw on an empty figure, 720 pixels wide, and return the SVG."""
+
+    def plot(runs: T) -> str:
+        file = io.StringIO()
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()  # not the settings of the user
+            matplotlib.rcParams.update(_SETTINGS)
+            figure = Figure(figsize=(7.5, 3.6), layout="constrained")
+            draw(figure, runs)
+            no_metadata = dict.fromkeys(("Date", "Creator", "Format", "Type"))
+            figure.savefig(file, format="svg", metadata=no_metadata)
+        return file.getvalue()
+
+    return plot
+
+
+@_as_svg
+def plot_groups(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 3: F1 on test by sentence length and by number of arguments."""
-
-    def draw(figure: "Figure") -> None:
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, table in zip(panels, GROUPS, strict=True):
-            _draw_groups(axes, corpus, table)
-        panels[0].set_ylabel("F1 on test, %")
-        panels[0].set_xlabel("words in the sentence")
-        panels[1].set_xlabel("arguments of the proposition")
-        _legend(figure, panels[0])
-
-    return draw_svg(name, 3.3, draw)
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, kind in zip(panels, published.GROUPS, strict=True):
+        _draw_groups(axes, corpus, kind)
+    panels[0].set(xlabel="words in the sentence", ylabel="F1 on test, %")
+    panels[1].set_xlabel("arguments of the proposition")
+    _draw_legend(figure, panels[0])
 
 
-def _draw_groups(axes: "Axes", corpus: CorpusRuns, table: str) -> None:
-    groups = list(GROUPS[table][1])
+def _draw_groups(axes: Axes, corpus: CorpusRuns, kind: str) -> None:
+    groups = list(published.GROUPS[kind])
     for i, variant in enumerate(SHOWN):
-        found = [row_scores(corpus, variant, table, group) for group in groups]
-        places = [(x + (i - 1) * 0.22, each) for x, each in enumerate(found) if each is not None]
-        if places:
-            axes.errorbar(
-                [x for x, _ in places],
-                [each.mean for _, each in places],
-                yerr=[_or_nothing(each.deviation) for _, each in places],
-                label=_LABELS[variant],
-                linestyle="none",
-                capsize=2,
-                color=_COLORS[variant],
-                marker=_MARKERS[variant],
-            )
-    axes.set_xticks(range(len(groups)), groups, rotation=35 if table == "lengths" else 0)
-    axes.set_xlim(-0.5, len(groups) - 0.5)  # groups without propositions too
+        found = [corpus.group_score(variant, kind, group) for group in groups]
+        x = [x + (i - 1) * 0.22 for x, each in enumerate(found) if each]
+        means = [each.mean for each in found if each]
+        # One seed has no deviation; nan draws no bar.
+        bars = [math.nan if each.deviation is None else each.deviation for each in found if each]
+        axes.errorbar(x, means, yerr=bars, linestyle="none", capsize=2, **_STYLES[variant])
+    axes.set_xticks(range(len(groups)), groups, rotation=35 if kind == "lengths" else 0)
+    axes.set_xlim(-0.5, len(groups) - 0.5)
     axes.grid(axis="y")
-    for x in range(1, len(groups)):
-        axes.axvline(x - 0.5, color="#eeeeee", linewidth=0.8, zorder=0)
 
 
-def _or_nothing(deviation: float | None) -> float:
-    """What draws no bar: one seed has no spread, rather than one of 0."""
-    return math.nan if deviation is None else deviation
-
-
-def plot_iterations(name: str, corpus: CorpusRuns) -> str:
+@_as_svg
+def plot_iterations(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 4: P, R, F1, EM on dev against the number of iterations."""
-
-    def draw(figure: "Figure") -> None:
-        panels = figure.subplots(2, 2, sharex=True)
-        for axes, measure in zip(panels.flat, MEASURES, strict=True):
-            _draw_level(axes, corpus.score("baseline", "dev", measure), "baseline")
-            _draw_curves(axes, corpus, measure)
-            axes.set_title(_TITLES[measure])
-            axes.set_ylabel("dev, %")
-        for axes in panels[1]:
-            axes.set_xlabel("iterations")
-        _legend(figure, panels[0, 0])
-
-    return draw_svg(name, 5.4, draw)
-
-
-def plot_duplicates(name: str, corpus: CorpusRuns) -> str:
-    """Figure 5: propositions of dev that repeat a role, against the number of iterations."""
-
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
-        _draw_level(axes, repeated(corpus.of("baseline")), "baseline")
-        _draw_curves(axes, corpus, "repeated")
-        gold = gold_repeated(corpus)
-        if gold is not None:
-            axes.axhline(gold, color=GREEN, linestyle="-.", label="gold")
-        axes.set_ylim(bottom=0)
+    figure.set_figheight(5.4)
+    panels = figure.subplots(2, 2, sharex=True)
+    for axes, measure in zip(panels.flat, published.COLUMNS, strict=True):
+        _draw_curves(axes, corpus, measure)
+        axes.set(title=measure, ylabel="dev, %")
+    for axes in panels[1]:
         axes.set_xlabel("iterations")
-        axes.set_ylabel("propositions with a repeated role")
-        _legend(figure, axes, columns=5)
-
-    return draw_svg(name, 3.6, draw)
+    _draw_legend(figure, panels[0, 0])
 
 
-def _draw_curves(axes: "Axes", corpus: CorpusRuns, measure: str) -> None:
+@_as_svg
+def plot_duplicates(figure: Figure, corpus: CorpusRuns) -> None:
+    """Figure 5: propositions of dev with a repeated role, against the number of iterations."""
+    axes = figure.subplots()
+    _draw_curves(axes, corpus, "repeated")
+    if corpus.gold_repeated is not None:
+        axes.axhline(corpus.gold_repeated, color=GREEN, linestyle="-.", label="gold")
+    axes.set(xlabel="iterations", ylabel="propositions with a repeated role")
+    axes.set_ylim(bottom=0)
+    _draw_legend(figure, axes)
+
+
+def _draw_curves(axes: Axes, corpus: CorpusRuns, measure: str) -> None:
+    """Curves of the variants with routing, and the level of the baseline."""
+    baseline = corpus.score("baseline", "dev", measure)
+    if baseline is not None:
+        axes.axhline(baseline.mean, color=BLACK, linestyle="--", label="baseline")
+        axes.axhspan(*_band(baseline), color=BLACK, alpha=0.12, linewidth=0)
     for variant in ROUTED:
-        ns = list(corpus.sweep(variant))
-        found = mean_curve(curves(corpus, variant, measure))
-        if found:
-            axes.plot(
-                ns,
-                [each.mean for each in found],
-                label=_LABELS[variant],
-                color=_COLORS[variant],
-                marker=_MARKERS[variant],
-            )
-            _band(axes, ns, found, _COLORS[variant])
-            axes.set_xticks(ns)
+        steps, found = corpus.sweep(variant), corpus.mean_curve(variant, measure)
+        if steps:
+            axes.plot(steps, [each.mean for each in found], **_STYLES[variant])
+            low, high = zip(*map(_band, found), strict=True)
+            color = _STYLES[variant]["color"]
+            axes.fill_between(steps, low, high, color=color, alpha=0.2, linewidth=0)
+            axes.set_xticks(steps)
     axes.axvline(corpus.iterations, color="#777777", linestyle=":", label="as in training")
     axes.grid(axis="y")
 
 
-def _draw_level(axes: "Axes", found: Sample | None, variant: str) -> None:
-    """A variant that does not iterate: one level for every number of iterations."""
-    if found is None:
-        return
-    color = _COLORS[variant]
-    axes.axhline(found.mean, color=color, linestyle="--", label=_LABELS[variant])
-    if found.deviation:
-        edges = found.mean - found.deviation, found.mean + found.deviation
-        axes.axhspan(*edges, color=color, alpha=0.12, linewidth=0)
+def _band(found: Sample) -> tuple[float, float]:
+    return found.mean - (found.deviation or 0), found.mean + (found.deviation or 0)
 
 
-def _band(axes: "Axes", x: Sequence[int], found: Sequence[Sample], color: str) -> None:
-    low = [each.mean - (each.deviation or 0) for each in found]
-    high = [each.mean + (each.deviation or 0) for each in found]
-    axes.fill_between(x, low, high, color=color, alpha=0.2, linewidth=0)
+@_as_svg
+def plot_changes(figure: Figure, corpus: CorpusRuns) -> None:
+    """Figure 6: right (blue) and wrong (orange) role changes, a matrix per step and variant."""
+    roles = frequent_roles(corpus)
+    figure.set_figheight(9.2)
+    panels = figure.subplots(2, 2, sharex=True, sharey=True)
+    for row, step in zip(panels, CHANGE_STEPS, strict=True):
+        for axes, variant in zip(row, ROUTED, strict=True):
+            _draw_changes(axes, sum_changes(corpus, variant, step), roles)
+            axes.set_title(f"{step} → {step + 1}, {variant}")
+        row[0].set_ylabel(f"role after iteration {step}")
+    for axes in panels[1]:
+        axes.set_xlabel("role one iteration later")
+    scale: dict[str, Any] = {"location": "bottom", "shrink": 0.6, "aspect": 40, "pad": 0.01}
+    for points, label in zip(panels[0, 0].collections, ("right", "wrong"), strict=True):
+        figure.colorbar(points, ax=panels, label=f"{label} changes", **scale)
 
 
-def plot_languages(name: str, f1: Sequence[Pair], em: Sequence[Pair]) -> str:
-    """Table 5 as a figure: what refinement adds on each corpus, with 95 % intervals."""
-
-    def draw(figure: "Figure") -> None:
-        panels = figure.subplots(1, 2, sharey=True)
-        for axes, pairs, title in zip(panels, (f1, em), ("F1", "EM"), strict=True):
-            _draw_gains(axes, pairs)
-            axes.set_xlabel(f"{title} on test, CapsuleNet less baseline")
-        panels[0].set_yticks(range(len(f1)), [pair.corpus.name for pair in f1])
-        panels[0].set_ylim(len(f1) - 0.4, -0.6)
-        panels[1].tick_params(axis="y", length=0)
-        _legend(figure, panels[0])
-
-    return draw_svg(name, 1.3 + 0.25 * len(f1), draw)
+def frequent_roles(corpus: CorpusRuns) -> list[str]:
+    """The roles to show: none, then those that occur more than 50 times in dev, by frequency."""
+    gold = next((run.measured.gold_roles for run in corpus.runs if run.measured.gold_roles), {})
+    ranked = sorted(gold.items(), key=lambda item: (-item[1], item[0]))
+    return [NO_ROLE, *(role for role, count in ranked if count > MIN_COUNT)]
 
 
-def _draw_gains(axes: "Axes", pairs: Sequence[Pair]) -> None:
-    axes.axvline(0, color=BLACK, linewidth=1)
-    for alone, label, marker in (
-        (False, "here, 95 % interval", "o"),
-        (True, "here, one seed", "D"),
-    ):
+def sum_changes(corpus: CorpusRuns, variant: str, step: int) -> list[Counter[tuple[str, str]]]:
+    """The right and the wrong changes (before, after) of a step, summed over seeds."""
+    right, wrong = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for changes in corpus.changes(variant, [step]):
+        for change in changes:
+            right[change.before, change.after] += change.right
+            wrong[change.before, change.after] += change.wrong
+    return [right, wrong]
+
+
+def _draw_changes(
+    axes: Axes, found: Sequence[Counter[tuple[str, str]]], roles: Sequence[str]
+) -> None:
+    size = len(roles)
+    position = {role: i for i, role in enumerate(roles)}
+    for counts, colors, shift in zip(found, ("Blues", "Oranges"), (-0.22, 0.22), strict=True):
         shown = [
-            (y, pair.difference)
-            for y, pair in enumerate(pairs)
-            if (pair.difference.half is None) is alone
+            (position[after], position[before], n)
+            for (before, after), n in counts.items()
+            if n and before in position and after in position
         ]
-        if shown:
-            axes.errorbar(
-                [each.mean for _, each in shown],
-                [y for y, _ in shown],
-                xerr=None if alone else [each.half or 0.0 for _, each in shown],
-                fmt=marker,
-                markerfacecolor="white" if alone else BLUE,
-                color=BLUE,
-                capsize=3,
-                label=label,
-            )
-    papers = [
-        (new - old, y + 0.22)  # beside ours, not over it
-        for y, pair in enumerate(pairs)
-        for old, new in [published.LANGUAGES.get(pair.corpus.first.paper, (None, None))]
-        if old is not None and new is not None
-    ]
-    if papers and axes.get_subplotspec().is_first_col():  # type: ignore[union-attr]
-        axes.plot(*zip(*papers, strict=True), "x", color=ORANGE, label=f"paper, {published.DATA}")
+        axes.scatter(
+            [x + shift for x, _, _ in shown],
+            [y for _, y, _ in shown],
+            c=[n for _, _, n in shown],
+            s=(100 / size) ** 2,  # half the width of a cell
+            marker="s",
+            cmap=colors,
+            norm=LogNorm(0.2, 10_000),  # one change is visible on white
+        )
+    axes.set(xlim=(-0.5, size - 0.5), ylim=(size - 0.5, -0.5))
+    names = ["None" if role == NO_ROLE else role for role in roles]
+    axes.set_xticks(range(size), names, rotation=90, fontsize=6)
+    axes.set_yticks(range(size), names, fontsize=6)
+    axes.grid(color="#eeeeee", linewidth=0.5)
+
+
+@_as_svg
+def plot_languages(figure: Figure, corpora: Sequence[CorpusRuns]) -> None:
+    """Table 5 as a figure: what refinement adds on each corpus, with 95 % intervals."""
+    found = {measure: gains(corpora, measure) for measure in ("F1", "EM")}
+    names = [corpus.name for corpus, _ in found["F1"]]
+    figure.set_figheight(1.3 + 0.25 * len(names))
+    panels = figure.subplots(1, 2, sharey=True)
+    for axes, (measure, pairs) in zip(panels, found.items(), strict=True):
+        _draw_gains(axes, [difference for _, difference in pairs])
+        axes.set_xlabel(f"{measure} on test, CapsuleNet minus baseline")
+    for y, (corpus, _) in enumerate(found["F1"]):
+        if corpus.first.paper:
+            old, new = published.LANGUAGES[corpus.first.paper]
+            label = f"paper, {published.DATA}" if y == 0 else None
+            panels[0].plot(new - old, y + 0.22, "x", color=ORANGE, label=label)
+    panels[0].set_yticks(range(len(names)), names)
+    panels[0].set_ylim(len(names) - 0.4, -0.6)
+    _draw_legend(figure, panels[0])
+
+
+def _draw_gains(axes: Axes, differences: Sequence[Difference]) -> None:
+    means = [difference.mean for difference in differences]
+    # One seed has no interval; nan draws no bar.
+    bars = [math.nan if d.half is None else d.half for d in differences]
+    axes.axvline(0, color=BLACK, linewidth=1)
+    axes.errorbar(means, range(len(means)), xerr=bars, fmt="o", color=BLUE, capsize=3, label="here")
     axes.grid(axis="x")
 
 
-def _legend(figure: "Figure", axes: "Axes", columns: int = 4) -> None:
-    """Above the panels, where it covers nothing."""
+def _draw_legend(figure: Figure, axes: Axes) -> None:
+    """Above the panels."""
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(
-        handles,
-        labels,
-        loc="outside upper center",
-        ncols=columns,
-        frameon=False,
-        columnspacing=1.2,
-        handletextpad=0.5,
-    )
+    figure.legend(handles, labels, loc="outside upper center", ncols=5, frameon=False)

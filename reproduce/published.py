@@ -1,12 +1,12 @@
-"""What the paper reports (Chen, Lyu, Titov 2019): CoNLL-2009, ELMo in English, else fastText."""
+"""The numbers of the paper (Chen, Lyu and Titov, 2019), measured on CoNLL-2009."""
 
 from collections.abc import Mapping
 
-DATA = "CoNLL-2009"  # how its figures are marked beside ours
+DATA = "CoNLL-2009"
+COLUMNS = ("P", "R", "F1", "EM")
+Scores = tuple[float, float, float, float]  # in the order of COLUMNS
 
-Scores = tuple[float, float, float, float]  # P, R, F1, EM
-
-# Table 1: (eta, iterations) -> on English dev, without the global node.
+# Table 1: (η, iterations) -> scores on English dev, without the global node.
 UNIQUENESS: Mapping[tuple[float, int], Scores] = {
     (1.0, 1): (89.31, 88.31, 88.80, 63.21),
     (1.0, 2): (88.34, 88.92, 88.63, 62.80),
@@ -18,7 +18,7 @@ UNIQUENESS: Mapping[tuple[float, int], Scores] = {
     (0.0, 2): (89.88, 89.97, 89.92, 66.93),
     (0.0, 3): (89.25, 89.61, 89.43, 65.98),
 }
-# Tables 2 and 3: (variant, set) -> English.
+# Tables 2 and 3: (variant, set) -> scores on English.
 ABLATION: Mapping[tuple[str, str], Scores] = {
     ("capsule+global", "dev"): (89.63, 90.25, 89.94, 67.15),
     ("capsule+global", "test"): (90.74, 91.38, 91.06, 69.90),
@@ -34,24 +34,17 @@ ABLATION: Mapping[tuple[str, str], Scores] = {
     ("baseline", "ood"): (82.16, 81.74, 81.95, 50.75),
 }
 # Table 4: propositions of the English test set by words in the sentence, and by arguments.
-LENGTHS: Mapping[str, int] = {
-    "0-9": 181,
-    "10-19": 1806,
-    "20-29": 3514,
-    "30-39": 3102,
-    "40-49": 1383,
-    "50-59": 391,
-    "60-69": 121,
-}
-ARGUMENTS: Mapping[str, int] = {
-    "1": 2591,
-    "2": 4497,
-    "3": 2189,
-    "4": 889,
-    "5": 259,
-    "6": 39,
-    "7": 7,
-}
+LENGTHS: Mapping[str, int] = dict(
+    zip(
+        ("0-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69"),
+        (181, 1806, 3514, 3102, 1383, 391, 121),
+        strict=True,
+    )
+)
+ARGUMENTS: Mapping[str, int] = dict(
+    zip("1234567", (2591, 4497, 2189, 889, 259, 39, 7), strict=True)
+)
+GROUPS = {"lengths": LENGTHS, "arguments": ARGUMENTS}
 # Table 5: language -> F1 of the baseline and of CapsuleNet on the CoNLL-2009 test sets.
 LANGUAGES: Mapping[str, tuple[float, float]] = {
     "ja": (80.12, 81.26),
@@ -63,11 +56,10 @@ LANGUAGES: Mapping[str, tuple[float, float]] = {
     "en": (90.49, 91.06),
 }
 LANGUAGES_AVERAGE = (82.55, 83.07)
-# What it calls our variants.
+# The paper's names of our variants.
 NAMES: Mapping[str, str] = {
     "baseline": "Baseline",
     "word": "w/o role capsule layer",
     "capsule": "w/o global node",
     "capsule+global": "CapsuleNet",
 }
-ITERATIONS = 2  # of training, in all its experiments but table 1

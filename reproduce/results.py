@@ -1,30 +1,29 @@
-"""What is kept of a run: one JSON file with its settings and everything measured on it.
+"""Results of runs, stored as JSON lines: `*.jsonl` or `*.jsonl.xz`, one run per line.
 
-Counts, not percentages: they can be pooled, and every figure of the report derives from them.
+A result holds counts, not percentages: every number of the report is computed from them.
 """
 
-import json
+import lzma
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from capsrl.data.files import open_writer, read_lines
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
 from capsrl.errors import DataError
 from capsrl.score import Counts, Row
 
-FORMAT = 1
 VARIANTS = ("baseline", "word", "capsule", "capsule+global")  # each adds to the one before
-_REMEDY = "move it away, and `capsrl paper` runs it again"
+NO_ROLE = "_"  # the role of a word that is not an argument, as in the traces of capsrl
 
 
-@dataclass(frozen=True)
-class Change:
-    """How often a word's role changed from `before` to `after` between two iterations.
+class Change(NamedTuple):
+    """How often the role of a word changed from `before` to `after` between two iterations.
 
-    right  the new role is the gold one
-    wrong  the old role was the gold one
-    other  neither was
+    right  the new role is the gold role
+    wrong  the old role was the gold role
+    other  neither
     """
 
     before: str
@@ -36,14 +35,14 @@ class Change:
 
 @dataclass(frozen=True)
 class Measured:
-    """What a trained model does on the files of its corpus, predicates given.
+    """Scores of a trained model on the files of its corpus, with the gold predicates given.
 
-    sets         counts on "dev", "test" and, where there is one, "ood"
-    lengths      of test: words in the sentence ("10-19") -> counts
-    arguments    of test: arguments of the gold proposition ("2") -> counts
-    sweep        of dev: iterations at prediction time -> counts; empty where nothing iterates
-    transitions  of dev: n -> what changed between iterations n and n + 1
-    gold_roles   of dev: how often each role occurs
+    sets         counts on "dev", "test" and, if the corpus has it, "ood" (out of domain)
+    lengths      test, by words in the sentence ("10-19")
+    arguments    test, by arguments of the gold proposition ("2")
+    sweep        dev, by number of iterations at prediction time; empty for variants without routing
+    transitions  dev, n -> role changes between iterations n and n + 1
+    gold_roles   dev, how often each role occurs
     """
 
     sets: Mapping[str, Counts]
@@ -54,18 +53,22 @@ class Measured:
     gold_roles: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunResult:
     """One finished run.
 
-    corpus       its name in the plan; language, annotation and encoder in words, from the plan
+    name         of the run: corpus, variant, settings, seed and a digest of all settings and files
+    corpus       its name in the plan; language, annotation and encoder are descriptions from there
     paper        the language of the paper's table 5 to compare with ("en"), "" for none
-    iterations, uniqueness  of training (uniqueness is eta)
-    dev_f1       after each epoch; the model of `best_epoch` is the one measured
-    seconds      of training; device and commit say on what and by which code
-    recipe       all settings by dotted name, files by name and digest instead of by path
+    iterations, uniqueness  in training; uniqueness is η, the weight of the uniqueness loss
+    dev_f1       after each epoch; the model of `best_epoch` is the one that was measured
+    seconds      of training; device and commit say on what and with which code
+    settings     every setting that affects the result, by dotted name; files by name and digest
     """
 
+    __pydantic_config__ = ConfigDict(extra="forbid")  # of the counts too
+    format: Literal[2] = 2
+    name: str
     corpus: str
     language: str
     annotation: str
@@ -80,69 +83,44 @@ class RunResult:
     seconds: float
     device: str
     commit: str
-    recipe: Mapping[str, Any]
+    settings: Mapping[str, Any]
     measured: Measured
 
+    @property
+    def training(self) -> str:
+        """The same for two results of one training, which two corpora may share."""
+        return f"{self.variant} {self.seed} {self.name.rpartition('_')[2]}"
 
-def write_result(path: Path, result: RunResult) -> None:
-    """Write a run as JSON, under its name only when all of it is there."""
-    values = {"format": FORMAT, **asdict(result)}
-    with open_writer(path) as file:
-        json.dump(values, file, ensure_ascii=False, separators=(",", ":"))
-        file.write("\n")
+
+_JSON = TypeAdapter(RunResult)
+
+
+def append_result(path: Path, result: RunResult) -> None:
+    """Add a result at the end of a file."""
+    with open(path, "ab") as file:
+        file.write(_JSON.dump_json(result) + b"\n")
 
 
 def read_results(folder: Path) -> list[RunResult]:
-    """The finished runs of a folder, by file name; raises DataError where there are none."""
-    if not folder.is_dir():
-        raise DataError(f"{folder}: expected a folder of runs, got no such folder")
-    results = [read_result(path) for path in sorted(folder.glob("*.json"))]
-    if not results:
+    """All results of a folder, by name; raises DataError naming the file and line of a bad one."""
+    results = []
+    for path in sorted([*folder.glob("*.jsonl"), *folder.glob("*.jsonl.xz")]):
+        try:
+            data = path.read_bytes()
+            lines = (lzma.decompress(data) if path.suffix == ".xz" else data).splitlines()
+        except (OSError, lzma.LZMAError) as error:
+            raise DataError(f"{path}: cannot be read: {error}") from None
+        results += [_parse(line, f"{path}:{i}") for i, line in enumerate(lines, start=1)]
+    return sorted(results, key=lambda result: result.name)
+
+
+def _parse(line: bytes, where: str) -> RunResult:
+    try:
+        return _JSON.validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
         raise DataError(
-            f"{folder}: expected finished runs (*.json), got none; "
-            "make them with `capsrl paper PLAN.toml`"
-        )
-    return results
-
-
-def read_notes(folder: Path) -> list[str]:
-    """The paragraphs of notes.md beside the runs, each on one line; none without that file.
-
-    They may hold `**bold**` and backquoted code, as all texts of a report.
-    """
-    path = folder / "notes.md"
-    if not path.exists():
-        return []
-    return [" ".join(part.split()) for part in "\n".join(read_lines(path)).split("\n\n") if part]
-
-
-def read_result(path: Path) -> RunResult:
-    """Read a run back; raises DataError for a file that is none, or of a newer format."""
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the JSON of a run, got {error}; {_REMEDY}") from None
-    found = values.pop("format", None) if isinstance(values, dict) else None
-    if found != FORMAT:
-        got = "none" if found is None else f"format {found!r}"
-        raise DataError(f"{path}: expected a run of format {FORMAT}, got {got}; {_REMEDY}")
-    try:
-        measured = values.pop("measured")
-        return RunResult(
-            **values | {"dev_f1": tuple(values["dev_f1"])},
-            measured=Measured(
-                sets={name: Counts(**counts) for name, counts in measured["sets"].items()},
-                lengths={name: Row(**row) for name, row in measured["lengths"].items()},
-                arguments={name: Row(**row) for name, row in measured["arguments"].items()},
-                sweep={int(n): Counts(**counts) for n, counts in measured["sweep"].items()},
-                transitions={
-                    int(n): tuple(Change(**change) for change in changes)
-                    for n, changes in measured["transitions"].items()
-                },
-                gold_roles=measured["gold_roles"],
-            ),
-        )
-    except KeyError as error:
-        raise DataError(f"{path}: expected {error} among its fields, got none; {_REMEDY}") from None
-    except (AttributeError, TypeError, ValueError) as error:
-        raise DataError(f"{path}: expected the fields of a run, got {error}; {_REMEDY}") from None
+            f"{where}: expected the result of a run, got {field or 'a line'}: {first['msg']}; "
+            "delete this line and run the plan again"
+        ) from None

@@ -1,6 +1,7 @@
-"""Tiny stand-ins for the licensed road: the files of CoNLL-2009, ELMo and fastText, by their names.
+"""Tiny stand-ins for the licensed data: CoNLL-2009, ELMo and fastText files under their names.
 
-Every sentence is ours; columns, labels and folders are those of the release (docs/conll2009.md).
+The sentences are our own; columns, labels and folders are those of the releases
+(docs/conll2009.md).
 """
 
 import itertools
@@ -40,11 +41,11 @@ BUCKETS = 11
 
 @dataclass(frozen=True)
 class Language:
-    """Who does what to what, in one language: subjects x verbs x objects.
+    """A tiny grammar: subjects x verbs x objects.
 
-    order  S, V and O are filled in, every other word stays
-    nouns  whether these are predicates too, their sense the lemma, as in Czech
-    ood    whether there is a file of another domain
+    order  the sentence; S, V and O are replaced, other words stay
+    nouns  whether nouns are predicates too, with their lemma as sense, as in Czech
+    ood    whether there is an out-of-domain file
     """
 
     code: str
@@ -138,7 +139,7 @@ def _write(folder: Path, name: str, train: str, dev: str, test: str, *, ood: str
     }
     for part, text in parts.items():
         if text is not None:
-            path = folder / f"CoNLL2009-ST-{name}" / f"CoNLL2009-ST-{part}.conll09"
+            path = folder / f"CoNLL2009-ST-{name}" / f"CoNLL2009-ST-{part}.txt"
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
 
@@ -148,7 +149,7 @@ def _blocks(language: Language) -> list[str]:
     blocks = [_block(language, *choice) for choice in itertools.product(*choices)]
     noun, tag = choices[-1][0], language.tags.split()[0]
     row = ["1", noun, noun, noun, tag, tag, "_", "_", "0", "0", "ROOT", "ROOT", "_", "_"]
-    return [*blocks, "\t".join(row) + "\n\n"]  # many real sentences have no predicate either
+    return [*blocks, "\t".join(row) + "\n\n"]  # like many real sentences, without a predicate
 
 
 def _block(language: Language, subject: str, verb: str, thing: str) -> str:
@@ -178,7 +179,7 @@ def _block(language: Language, subject: str, verb: str, thing: str) -> str:
 
 
 def write_elmo(folder: Path) -> None:
-    """A random model in the layout of the released one."""
+    """A random model in the layout of the released ELMo."""
     random = np.random.default_rng(1)
     lstm, cnn = OPTIONS["lstm"], OPTIONS["char_cnn"]
     letters, width, cells = cnn["embedding"]["dim"], lstm["projection_dim"], lstm["dim"]

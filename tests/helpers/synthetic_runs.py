@@ -1,20 +1,24 @@
-"""Made-up runs for the report: counts drawn, with a fixed seed, around chosen figures."""
+"""Synthetic results for tests of the report: random counts around chosen scores."""
 
 import random
 
 from capsrl.config import ROUTED
-from capsrl.model.inventory import NO_ROLE
 from capsrl.score import Counts, Row
-from reproduce.results import Change, Measured, RunResult
+from reproduce.results import NO_ROLE, Change, Measured, RunResult
 
 SIZE = 1000  # gold propositions of each set, two arguments each
 ROLES = {"A1": 800, "A0": 600, "AM-TMP": 200, "A2": 180, "AM-LOC": 90, "R-A0": 60, "A4": 50}
 LENGTHS = ("0-9", "10-19", "20-29", "30-39", "40-49", "50-59", "60-69", "70-79")
+SETTINGS = {
+    "train.epochs": 4,
+    "model.capsules.initial_agreement": 0.1,
+    "model.capsules.initial_scale": 10.0,
+}
 GAINS = {"baseline": 0, "word": 5, "capsule": 25, "capsule+global": 35}  # right arguments
 
 
 def counts(right_arguments, *, wrong=300, senses=900, exact=600, repeated=60, size=SIZE):
-    """Counts of a set: so many right and wrong arguments, right senses, exact propositions."""
+    """Counts of a set with these numbers of right and wrong arguments, and so on."""
     return Counts(
         sentences=size // 2,
         gold_predicates=size,
@@ -32,7 +36,7 @@ def counts(right_arguments, *, wrong=300, senses=900, exact=600, repeated=60, si
 
 
 def measured(variant, draw, *, ood=True, gain=None, iterations=2, size=SIZE):
-    """What a run of a variant might measure; noise of a few counts."""
+    """Plausible measurements of a variant, with noise of a few counts."""
     gain = GAINS[variant] if gain is None else gain
 
     def noisy(value, width=3):
@@ -91,6 +95,7 @@ def run(corpus="en_web", variant="baseline", seed=1, **given):
     draw = random.Random(f"{corpus} {variant} {seed} {iterations} {given.get('uniqueness')}")
     extra = {name: given.pop(name) for name in ("gain", "ood", "size") if name in given}
     fields = {
+        "name": f"{corpus}_{variant}_n{iterations}_{given.get('uniqueness')}_seed{seed}_{corpus}",
         "language": "English",
         "annotation": "PropBank",
         "encoder": "gte-small, fine-tuned",
@@ -102,7 +107,7 @@ def run(corpus="en_web", variant="baseline", seed=1, **given):
         "seconds": 900.0,
         "device": "a GPU",
         "commit": "abc1234",
-        "recipe": {"train.epochs": 4},
+        "settings": SETTINGS,
     } | given
     if "measured" not in fields:
         fields["measured"] = measured(variant, draw, iterations=iterations, **extra)
@@ -110,7 +115,7 @@ def run(corpus="en_web", variant="baseline", seed=1, **given):
 
 
 def full_plan():
-    """Runs as of a whole plan: an ablation, a grid of eta, and some languages."""
+    """The runs of a whole plan: an ablation, a grid of η and iterations, several languages."""
     runs = [run(variant=variant, seed=seed) for variant in GAINS for seed in (1, 2, 3)]
     runs += [
         run(variant="capsule", uniqueness=eta, iterations=n, gain=25 - int(30 * eta))
@@ -136,9 +141,10 @@ def full_plan():
 
 
 def scored(variant, seed, right, *, exact=600, sets=("dev", "test"), **given):
-    """A run without noise: 3,000 gold and predicted arcs, of them 900 right senses.
+    """A run without noise: 3,000 gold and predicted arcs, with 900 right senses.
 
-    right  of the arguments: F1 = P = R = (900 + right) / 30 per cent; exact / 10 is EM
+    right  number of right arguments: F1 = P = R = (900 + right) / 30 percent
+    exact  number of right propositions: EM = exact / 10 percent
     """
     found = {name: counts(right, wrong=2 * SIZE - right, exact=exact) for name in sets}
     return run(given.pop("corpus", "en_web"), variant, seed, measured=Measured(found), **given)

@@ -1,4 +1,4 @@
-"""Plans whose runs take a second or two, in a folder of their own, and their command."""
+"""Plans whose runs take a second or two, in a folder of their own."""
 
 import os
 import shutil
@@ -39,14 +39,14 @@ def write_plan(folder, text):
     return path
 
 
-def start(plan, *arguments, **options):
-    """`python -m reproduce run PLAN --out runs`, begun, in the folder of the plan."""
-    command = [sys.executable, "-m", "reproduce", "run", plan.name, "--out", "runs"]
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+def start(*arguments, folder):
+    """Start `python -m reproduce` in a folder."""
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     return subprocess.Popen(
-        [*command, "--device", "cpu", *arguments],
-        cwd=plan.parent,
-        **pipes
-        | {"env": {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)}}
-        | options,
+        [sys.executable, "-m", "reproduce", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "PYTHONUTF8": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )

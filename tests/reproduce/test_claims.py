@@ -1,21 +1,114 @@
+"""The verdict and the numbers of every kind of claim."""
+
+from dataclasses import replace
+
 import pytest
 
 from capsrl.score import Row
-from reproduce.claims import score_themes
+from reproduce import published
+from reproduce.results import Change, Measured
+from tests.helpers.synthetic_runs import LENGTHS, SIZE, counts, run, scored
+
+pytest.importorskip("scipy")
+
+from reproduce.claims import (
+    LANGUAGE_TESTS,
+    TESTS,
+    Evidence,
+    Verdict,
+    evaluate,
+    evaluate_languages,
+    judge,
+    read_claims,
+    tally,
+)
 from reproduce.corpora import group_runs
-from reproduce.results import Measured
-from reproduce.verdicts import Verdict
-from tests.helpers.synthetic_runs import LENGTHS, full_plan, run, scored
+from reproduce.stats import Difference
+
+HELD, FAILED, UNSURE = Verdict.HELD, Verdict.FAILED, Verdict.UNSURE
+ONE_SEED, MISSING = Verdict.ONE_SEED, Verdict.MISSING
 
 
-def claims_of(runs):
-    """Text -> claim, of the only corpus of some runs."""
+def find(runs, test, **fields):
+    """(verdict, our numbers) of the only claim with these fields, on the only corpus."""
     [corpus] = group_runs(runs)
-    return {claim.text: claim for theme in score_themes(corpus) for claim in theme.claims}
+    [found] = [
+        finding
+        for finding in evaluate(corpus)
+        if finding.claim.test == test
+        and all(getattr(finding.claim, key) == value for key, value in fields.items())
+    ]
+    return found.verdict, found.ours
+
+
+def test_the_table_of_claims():
+    claims = read_claims()
+    assert {claim.test for claim in claims} == set(TESTS) | set(LANGUAGE_TESTS)
+    assert len({claim.text for claim in claims}) == len(claims) == 36
+    assert all(claim.sign in ("+", "-") or claim.test == "correlation" for claim in claims)
+
+
+def test_numbers_of_the_paper():
+    columns = published.COLUMNS
+    for claim in read_claims():
+        if claim.test == "variants":
+            old, new = (
+                published.ABLATION[variant, claim.where][columns.index(claim.measure)]
+                for variant in (claim.right, claim.left)
+            )
+        elif claim.test == "average":
+            old, new = published.LANGUAGES_AVERAGE
+        else:
+            continue
+        assert claim.paper == f"{old:.2f} → {new:.2f}: +{new - old:.2f}"
+        assert new > old  # a claim
+    table = {key: scores[2] for key, scores in published.UNIQUENESS.items()}
+    for claim in read_claims():
+        if claim.test == "pairs":
+            mean = sum(table[float(claim.left), n] - table[0.0, n] for n in (1, 2, 3)) / 3
+            assert claim.paper.startswith(f"−{-mean:.2f} over")
+        if claim.test == "best":
+            assert claim.paper.startswith(" / ".join(f"{table[0.0, n]:.2f}" for n in (1, 2, 3)))
+
+
+@pytest.mark.parametrize(
+    ("difference", "higher", "lower"),
+    [
+        (Difference(0.5, 0.4), HELD, FAILED),
+        (Difference(-0.5, 0.4), FAILED, HELD),
+        (Difference(0.5, 0.5), UNSURE, UNSURE),
+        (Difference(-0.1, 0.3), UNSURE, UNSURE),
+        (Difference(0.5, None), ONE_SEED, ONE_SEED),
+        (None, Verdict.REPORTED, Verdict.REPORTED),
+    ],
+)
+def test_verdicts_on_differences(difference, higher, lower):
+    assert judge(Evidence("", difference), "+") == higher
+    assert judge(Evidence("", difference), "-") == lower
+
+
+@pytest.mark.parametrize(
+    ("truths", "n_seeds", "wanted"),
+    [
+        ([True, True], 2, HELD),
+        ([True, False], 2, UNSURE),
+        ([False, False], 2, FAILED),
+        ([True, True], 1, ONE_SEED),
+    ],
+)
+def test_verdicts_on_properties(truths, n_seeds, wanted):
+    assert judge(Evidence("", truths=truths, n_seeds=n_seeds), "+") == wanted
+
+
+def test_nothing_was_measured():
+    [corpus] = group_runs([run(measured=Measured({}))])
+    findings = [*evaluate(corpus), *evaluate_languages([corpus])]
+    assert {finding.ours for finding in findings} == {"–"}
+    assert tally(findings)[MISSING] == len(findings) == 36
 
 
 def pair(new, old, **given):
-    """Runs of both variants with so many right arguments for each seed."""
+    """Runs of both variants with these numbers of right arguments, one for each seed."""
     return [
         scored(variant, seed, right, **given)
         for variant, rights in (("capsule+global", new), ("baseline", old))
@@ -23,71 +116,38 @@ def pair(new, old, **given):
     ]
 
 
-HIGHER = "CapsuleNet has a higher F1 than the baseline on test"
-
-
 @pytest.mark.parametrize(
     ("new", "old", "verdict"),
     [
-        ((1640, 1650, 1660), (1490, 1500, 1510), Verdict.HELD),
-        ((1490, 1500, 1510), (1640, 1650, 1660), Verdict.FAILED),
-        ((1490, 1500, 1510), (1480, 1495, 1515), Verdict.UNSURE),
-        ((1650,), (1500,), Verdict.ONE_SEED),
-        ((1650, 1660, 1670), (1500,), Verdict.ONE_SEED),
-        ((1650, 1660, 1670), (), Verdict.MISSING),
+        ((1640, 1650, 1660), (1490, 1500, 1510), HELD),
+        ((1490, 1500, 1510), (1640, 1650, 1660), FAILED),
+        ((1490, 1500, 1510), (1480, 1495, 1515), UNSURE),
+        ((1650, 1660, 1670), (1500,), ONE_SEED),
+        ((1650, 1660, 1670), (), MISSING),
     ],
 )
-def test_refinement_against_the_baseline(new, old, verdict):
-    assert claims_of(pair(new, old))[HIGHER].verdict is verdict
+def test_two_variants(new, old, verdict):
+    wanted = {"measure": "F1", "left": "capsule+global", "right": "baseline", "where": "test"}
+    found, ours = find(pair(new, old), "variants", **wanted)
+    assert found is verdict
+    if verdict is HELD:
+        # Means 85 and 80, deviations 1/3; error sqrt(2/27), 4 degrees of freedom: 2.7764 * 0.27217.
+        assert ours == "80.00 ± 0.33 → 85.00 ± 0.33: +5.00 [+4.24, +5.76]"
 
 
-def test_one_seed_is_no_comparison_that_failed():
-    [corpus] = group_runs(pair((1650,), (1500,)))
-    prose = score_themes(corpus)[0].prose
-    assert "+5.00 F1 and 0.00 EM on test" in prose and "held" not in prose
-
-
-def test_the_figures_of_a_comparison():
-    found = claims_of(pair((1640, 1650, 1660), (1490, 1500, 1510)))[HIGHER]
-    # Means 85 and 80, deviations 1/3; error sqrt(2/27), 4 degrees of freedom: 2.7764 * 0.27217.
-    assert found.ours == "80.00 ± 0.33 → 85.00 ± 0.33: +5.00 [+4.24, +5.76]"
-    assert found.paper == "90.49 → 91.06: +0.57"
-
-
-def test_exact_match_and_sets_are_judged_apart():
-    sets = ("dev", "test", "ood")
+def test_scores_and_sets_are_tested_separately():
+    sets = ("dev", "ood")
     runs = [scored("baseline", seed, 1500 + seed, exact=600 + seed, sets=sets) for seed in (1, 2)]
-    runs += [
-        scored("capsule+global", seed, 1600 + seed, exact=500 + seed, sets=sets) for seed in (1, 2)
-    ]
-    found = claims_of(runs)
-    for place in ("on dev", "on test", "out of domain"):
-        name = f"CapsuleNet has a higher {{}} than the baseline {place}"
-        assert found[name.format("F1")].verdict is Verdict.HELD
-        assert found[name.format("EM")].verdict is Verdict.FAILED
-    assert found["CapsuleNet has a higher EM than the baseline out of domain"].paper == (
-        "50.75 → 53.14: +2.39"
-    )
-
-
-def test_each_step_of_the_ablation():
-    rights = {"baseline": 1500, "word": 1500, "capsule": 1600, "capsule+global": 1590}
-    runs = [scored(name, seed, right + seed) for name, right in rights.items() for seed in (1, 2)]
-    [corpus] = group_runs(runs)
-    theme = score_themes(corpus)[1]
-    verdicts = {claim.text: claim.verdict for claim in theme.claims}
-    assert verdicts["Word capsules raise F1 on test"] is Verdict.UNSURE
-    assert verdicts["Role capsules (refinement) raise F1 on dev"] is Verdict.HELD
-    assert verdicts["The global node raises F1 on test"] is Verdict.FAILED
-    assert verdicts["The global node raises F1 out of domain"] is Verdict.MISSING
-    assert "Word capsules raise F1 out of domain" not in verdicts  # nor do they in the paper
-    assert len(verdicts) == 8
-    assert "role capsules (refinement) +3.33 [" in theme.prose
-    assert "the global node −0.33 [" in theme.prose
+    runs += [scored("capsule+global", s, 1600 + s, exact=500 + s, sets=sets) for s in (1, 2)]
+    verdicts = {"dev": {"F1": HELD, "EM": FAILED}, "test": {"F1": MISSING, "EM": MISSING}}
+    for where, wanted in (verdicts | {"ood": verdicts["dev"]}).items():
+        for measure, verdict in wanted.items():
+            key = {"where": where, "measure": measure, "right": "baseline"}
+            assert find(runs, "variants", left="capsule+global", **key)[0] is verdict
 
 
 def grouped(variant, seed, rights):
-    """A run whose test rows have so many right of 100 arcs."""
+    """A run whose groups of test have these numbers of right arcs, of 100."""
     rows = {
         name: Row(correct=right, gold=100, pred=100, propositions=20)
         for name, right in zip(LENGTHS, rights, strict=False)
@@ -98,57 +158,136 @@ def grouped(variant, seed, rights):
 @pytest.mark.parametrize(
     ("new", "verdict", "shown"),
     [
-        ((81, 82, 83), Verdict.HELD, "3 of 3 groups"),
-        ((81, 80, 83), Verdict.UNSURE, "2 of 3 groups (not 10-19 words)"),
-        ((79, 80, 20), Verdict.FAILED, "0 of 3 groups (not 0-9, 10-19, 20-29 words)"),
+        ((81, 82, 83), HELD, "3 of 3 groups"),
+        ((81, 80, 83), UNSURE, "2 of 3 groups (not 10-19 words)"),
+        ((79, 80, 20), FAILED, "0 of 3 groups (not 0-9, 10-19, 20-29 words)"),
     ],
 )
-def test_every_sentence_length(new, verdict, shown):
+def test_groups(new, verdict, shown):
     runs = [grouped("baseline", seed, (80, 80, 80)) for seed in (1, 2)]
     runs += [grouped("capsule+global", seed, new) for seed in (1, 2)]
-    found = claims_of(runs)
-    claim = found["CapsuleNet has a higher F1 than the baseline at every sentence length"]
-    assert (claim.verdict, claim.ours) == (verdict, shown)
-    other = found["CapsuleNet has a higher F1 than the baseline at every number of arguments"]
-    assert other.verdict is Verdict.MISSING
-
-
-def test_a_group_of_one_seed_is_not_made_up_for_by_the_others():
-    runs = [grouped("baseline", seed, (80, 80, 80)) for seed in (1, 2)]
-    runs += [grouped("capsule+global", seed, (0, 81, 82)) for seed in (1, 2)]
+    assert find(runs, "groups", measure="lengths") == (verdict, shown)
+    assert find(runs, "groups", measure="arguments") == (MISSING, "–")
     del runs[3].measured.lengths["0-9"]
-    claim = claims_of(runs)["CapsuleNet has a higher F1 than the baseline at every sentence length"]
-    assert claim.verdict is Verdict.ONE_SEED
+    assert find(runs, "groups", measure="lengths")[0] is ONE_SEED
 
 
-def test_groups_that_were_not_measured():
-    [corpus] = group_runs([scored("baseline", 1, 1500)])
-    assert score_themes(corpus)[2].prose == "Not measured."
-
-
-def test_the_uniqueness_loss_is_judged_by_pairs():
+def test_uniqueness_loss():
     runs = [
         scored("capsule", 1, right, uniqueness=eta, iterations=n)
         for eta, rights in ((0.0, (1600, 1630, 1610)), (1.0, (1570, 1597, 1583)))
         for n, right in zip((1, 2, 3), rights, strict=True)
     ]
-    runs.append(scored("capsule", 2, 1650))  # has no partner
-    found = claims_of(runs)
+    runs.append(scored("capsule", 2, 1650))  # not paired
     # Differences -1.0, -1.1, -0.9: mean -1, deviation 0.1, 4.3027 * 0.1 / sqrt(3) = 0.2484.
-    claim = found["The uniqueness loss at η = 1 lowers F1 on dev"]
-    assert claim.ours == "−1.00 [−1.25, −0.75] over 3 pairs"
-    assert claim.paper == "−0.93 over 1, 2 and 3 iterations"
-    assert claim.verdict is Verdict.HELD
-    assert found["The uniqueness loss at η = 0.1 lowers F1 on dev"].verdict is Verdict.MISSING
-    best = found["Trained with η = 0, 2 iterations give the best F1 on dev"]
-    assert best.verdict is Verdict.ONE_SEED
-    assert best.ours == "83.33 / 84.67 ± 0.47 / 83.67 with 1 / 2 / 3"
+    assert find(runs, "pairs", left="1") == (HELD, "−1.00 [−1.25, −0.75] over 3 pairs")
+    assert find(runs, "pairs", left="0.1")[0] is MISSING
+    assert find(runs, "best") == (ONE_SEED, "83.33 / 84.67 ± 0.47 / 83.67 with 1 / 2 / 3")
 
 
-def test_prose_says_what_was_found():
-    corpus = next(corpus for corpus in group_runs(full_plan()) if corpus.name == "en_web")
-    refinement, _, groups, uniqueness = score_themes(corpus)
-    assert refinement.prose.endswith("The claim held in 6 of 6 comparisons.")
-    assert "7 of 7 groups; by number of arguments: 7 of 7 groups" in groups.prose
-    assert uniqueness.prose.startswith("Of 9 settings the best on dev is η = 0 with 2 iterations")
-    assert " F1, 3 seeds). " in uniqueness.prose
+def swept(variant, seed, *, rights=None, wrongs=None, repeated=None, changes=()):
+    """A run with these numbers of right and wrong arguments after 1, 2, ... iterations on dev."""
+    n = len(rights or wrongs or repeated or (0, 0))
+    columns = (rights or [1500] * n, wrongs or [500] * n, repeated or [60] * n)
+    sweep = {
+        i: counts(right, wrong=wrong, repeated=twice, exact=right // 3)
+        for i, (right, wrong, twice) in enumerate(zip(*columns, strict=True), start=1)
+    }
+    steps = {step: (change,) for step, change in enumerate(changes, start=1)}
+    found = Measured({"dev": sweep[2]}, sweep=sweep, transitions=steps)
+    return run(variant=variant, seed=seed, measured=found)
+
+
+@pytest.mark.parametrize(
+    ("second", "wanted"),
+    [
+        ([1500, 1600, 1550], (HELD, "2 of 2 runs; peaks at 2, 2")),
+        ([1500, 1600, 1650], (UNSURE, "1 of 2 runs; peaks at 2, 3")),
+    ],
+)
+def test_peaks(second, wanted):
+    runs = [swept("capsule", 1, rights=[1400, 1500, 1450]), swept("capsule", 2, rights=second)]
+    for measure in ("F1", "EM"):
+        assert find(runs, "peak", measure=measure, left="capsule") == wanted
+        assert find(runs, "peak", measure=measure, left="capsule+global")[0] is MISSING
+    beyond = [replace(one, iterations=8) for one in runs]
+    assert find(beyond, "peak", measure="F1", left="capsule")[0] is MISSING
+    trend = find(beyond, "trend", measure="R", left="capsule")
+    assert trend[1].startswith("0 of 2 runs; means ")  # not "from 8 on"
+
+
+def test_trends():
+    rising = {"rights": [1600, 1590, 1580], "wrongs": [600, 400, 200]}
+    falling = {"rights": [1600, 1600, 1600], "wrongs": [350, 300, 340]}
+    runs = [swept("capsule", seed, **rising) for seed in (1, 2)]
+    runs += [swept("capsule+global", seed, **falling) for seed in (1, 2)]
+    # (900 + right) / (1000 + right + wrong): 2500/3200, 2490/2990, 2480/2780.
+    shown = "2 of 2 runs (from 2 on: 2); means 78.1 83.3 89.2"
+    assert find(runs, "trend", measure="P", left="capsule") == (HELD, shown)
+    assert find(runs, "trend", measure="R", left="capsule")[0] is HELD
+    verdict, shown = find(runs, "trend", measure="P", left="capsule+global")
+    assert verdict is FAILED and shown.startswith("0 of 2 runs (from 2 on: 2); means ")
+
+
+def test_duplicate_arguments():  # gold has 50
+    runs = [swept("capsule", seed, repeated=[200, 80, 50 + seed]) for seed in (1, 2, 3)]
+    runs += [swept("capsule+global", seed, repeated=[200, 60, 90 + seed]) for seed in (1, 2, 3)]
+    for seed in (1, 2, 3):
+        sets = {"dev": counts(1500, repeated=100 + seed)}
+        runs.append(run(variant="baseline", seed=seed, measured=Measured(sets)))
+    # 4.3027 / sqrt(3) = 2.48
+    assert find(runs, "gold") == (HELD, "102.0 ± 1.0 against 50: +52.0 [+49.5, +54.5]")
+    assert find(runs, "converge") == (HELD, "3 of 3 runs; 52.0 ± 1.0 after 3, gold 50")
+    assert find(runs, "growth") == (HELD, "from 2 to 3: +32.0 [+29.5, +34.5]")
+    runs = [swept("capsule", seed, repeated=[200, 80, 56]) for seed in (1, 2)]
+    runs += [swept("capsule+global", seed, repeated=[200, 60, 40 + seed]) for seed in (1, 2)]
+    assert find(runs, "converge")[0] is FAILED
+    # Down by 19 and 18: 12.706 * 0.5 on either side.
+    assert find(runs, "growth") == (FAILED, "from 2 to 3: −18.5 [−24.9, −12.1]")
+
+
+def test_role_changes():
+    steps = [Change("A0", "_", 80, 20, 0), Change("_", "A0", 2, 8, 9)]
+    runs = [swept("capsule", seed, changes=steps) for seed in (1, 2)]
+    changes = [[Change("_", "A1", 10, 10 + seed, 5)] for seed in (1, 2, 3)]
+    runs += [swept("capsule+global", i, changes=found) for i, found in enumerate(changes)]
+    # 82 of 110; to none 100 of 119.
+    right = "74.5 ± 0.0 % of right and wrong changes are right (1 → 2: 80.0, 2 → 3: 20.0)"
+    assert find(runs, "changes", measure="right", left="capsule") == (HELD, right)
+    assert find(runs, "changes", measure="right", left="capsule+global")[0] is UNSURE
+    verdict, shown = find(runs, "changes", measure="to none", left="capsule")
+    assert verdict is HELD and shown.startswith("84.0 ± 0.0 % of")
+    verdict, shown = find(runs, "changes", measure="to none", left="capsule+global")
+    assert verdict is HELD and shown.startswith("0.0 ± 0.0 % of")
+
+
+def both(corpus, language, gain, n_seeds=2, size=SIZE):
+    """Runs of both variants; the baseline has 80 F1 and the other `gain` right arguments more."""
+    found = []
+    for seed in range(1, n_seeds + 1):
+        for variant, right in (("baseline", 1500), ("capsule+global", 1500 + gain)):
+            sets = {"test": counts(right, wrong=2000 - right), "dev": counts(0, size=size)}
+            measured = Measured(sets)
+            found.append(run(corpus, variant, seed, measured=measured, language=language))
+    return found
+
+
+def languages(runs):
+    return {f.claim.test: (f.verdict, f.ours) for f in evaluate_languages(group_runs(runs))}
+
+
+def test_languages():
+    runs = [
+        *both("de_up", "German", 30, size=100),
+        *both("zh_a", "Chinese", 90, size=300),
+        *both("zh_b", "Chinese", -30, size=200),
+        *both("fi_up", "Finnish", -60, n_seeds=1, size=400),
+    ]
+    found = languages(runs)
+    assert found["languages"] == (UNSURE, "2 of 3 languages (not Finnish)")
+    # Means by language 1, 1, -2: mean 0, deviation sqrt(3), half 4.3027.
+    assert found["average"] == (UNSURE, "0.00 [−4.30, +4.30] over 3 languages")
+    # Ranks of sizes 1 3 2 4, of gains 3 4 2 1.
+    assert found["correlation"] == (Verdict.REPORTED, "rank correlation −0.40 over 4 rows")
+    found = languages(both("de_up", "German", 30))
+    assert {verdict for verdict, _ in found.values()} == {MISSING}

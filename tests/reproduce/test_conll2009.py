@@ -1,10 +1,8 @@
-"""The plan of the paper's own data, on stand-ins with the official names and layout."""
+"""The plan for CoNLL-2009, on stand-ins with the official names, columns and folders."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,8 +13,10 @@ from capsrl.errors import DataError
 from reproduce.plan import read_plan
 from reproduce.results import RunResult, read_results
 from tests.helpers.conll2009_standins import LANGUAGES, write_elmo, write_fasttext, write_release
+from tests.helpers.tiny_plans import start
 
 pytest.importorskip("matplotlib")
+pytest.importorskip("scipy")
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = "plans/conll2009.toml"
@@ -41,29 +41,27 @@ def checkout(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("plans", "recipes"):
         shutil.copytree(ROOT / name, folder / name)
-    # As the page says: the folders of the two releases, linked into one.
-    releases = folder / "2009_conll_p1" / "data", folder / "2009_conll_p2" / "data"
     write_release(folder / "all", ROOT / "recipes" / "tiny")
-    data = folder / "conll2009"
-    data.mkdir()
-    for release in releases:
-        release.mkdir(parents=True)
     for corpus in sorted((folder / "all").iterdir()):
-        part_2 = corpus.name.endswith(("English", "Chinese"))
-        (data / corpus.name).symlink_to(corpus.rename(releases[part_2] / corpus.name))
-    write_elmo(data / "elmo")
-    write_fasttext(data / "fasttext")
+        part = 2 if corpus.name.endswith(("English", "Chinese")) else 1
+        release = folder / "data" / f"2009_conll_p{part}" / "data"
+        release.mkdir(parents=True, exist_ok=True)
+        corpus.rename(release / corpus.name)
+    write_elmo(folder / "data" / "elmo")
+    write_fasttext(folder / "data" / "fasttext")
+    page = (ROOT / "docs" / "conll2009.md").read_text(encoding="utf-8")
+    commands = re.search("```\n(mkdir -p .*?)```", page, re.S)[1]
+    commands = re.sub(r"(?<= )/data/", f"{folder}/data/", commands)
+    subprocess.run(["bash", "-euc", commands], cwd=folder, check=True)
     return folder
 
 
-def capsrl(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "capsrl", *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONUTF8": "1"},
-        capture_output=True,
-        text=True,
-    )
+def reproduce(folder: Path, *arguments: str) -> str:
+    """The output of a command that succeeds."""
+    process = start(*arguments, folder=folder)
+    out, err = process.communicate()
+    assert process.returncode == 0, err
+    return out
 
 
 def reduced(checkout: Path, name: str, changes: dict[str, str]) -> str:
@@ -80,10 +78,8 @@ def reduced(checkout: Path, name: str, changes: dict[str, str]) -> str:
 def run_and_report(checkout: Path, plan: str) -> tuple[list[RunResult], str]:
     """All runs of a plan by the command line, and the report as Markdown."""
     name = Path(plan).stem
-    done = capsrl(checkout, "paper", plan, "--device", "cpu", "--jobs", "2")
-    assert done.returncode == 0, done.stderr
-    done = capsrl(checkout, "report", f"runs/{name}", f"runs/{name}.html")
-    assert done.returncode == 0, done.stderr
+    reproduce(checkout, "run", plan, "--device", "cpu", "--jobs", "2")
+    reproduce(checkout, "report", f"runs/{name}", f"runs/{name}.html")
     report = (checkout / f"runs/{name}.md").read_text(encoding="utf-8")
     return read_results(checkout / "runs" / name), report
 
@@ -104,7 +100,7 @@ def check(runs: list[RunResult], report: str) -> None:
         )
         assert run.measured.sets["test"].gold_predicates > 0
         assert bool(run.measured.sweep) == (run.variant in ROUTED)
-        recipe = run.recipe
+        recipe = run.settings
         english = run.paper == "en"
         assert (recipe["model.embeddings.elmo"], recipe["model.embeddings.fasttext"]) == (
             ("elmo", None) if english else (None, f"cc.{run.paper}.300.bin")
@@ -112,19 +108,16 @@ def check(runs: list[RunResult], report: str) -> None:
         assert recipe["model.encoder.layers"] == (3 if run.paper in ("en", "cs") else 2)
         assert recipe["model.capsules.predicate"] == "lookup"
         assert (recipe["loss.l2"], recipe["data.language"]) == (4e-4, run.paper)
-        assert recipe["data.name"].startswith(f"CoNLL-2009 {run.language}")
     assert len(titles(report)) == 10
-    # Claims need more seeds and settings than this; every other section is whole.
+    # Claims need more seeds and settings; every other section has its numbers.
     for title in titles(report):
         assert title == "Claims" or "Not measured" not in section(report, title), title
-    pictures = re.findall(r"\]\(figures/(.*)\.svg\)", report)
-    assert pictures == [*(f"conll09-en-{figure}" for figure in FIGURES), "languages"]
+    figures = re.findall(r"\]\(figures/(.*)\.svg\)", report)
+    assert figures == [*(f"conll09-en-{figure}" for figure in FIGURES), "languages"]
 
 
 def test_every_file_of_the_plan_is_where_the_page_puts_it(checkout):
-    done = capsrl(checkout, "paper", PLAN, "--dry-run")
-    assert done.returncode == 0, done.stderr
-    runs = done.stdout.splitlines()
+    runs = reproduce(checkout, "run", PLAN, "--dry-run").splitlines()
     assert len(runs) == len(set(runs)) == 4 * 3 + 8 + 6 * 2 * 3
     assert {line.split()[1].removeprefix("conll09-") for line in runs} == CODES
     for run in read_plan(checkout / PLAN):

@@ -1,9 +1,14 @@
 import random
+from dataclasses import replace
 
 import pytest
 
 from capsrl.errors import DataError
-from reproduce.corpora import gold_repeated, group_runs, repeated, row_scores, scores
+from reproduce.results import Measured
+
+pytest.importorskip("scipy")
+
+from reproduce.corpora import gains, gains_by_language, group_runs, scores
 from tests.helpers.synthetic_runs import full_plan, run, scored
 
 
@@ -22,8 +27,8 @@ def test_the_main_setting_is_the_commonest():
     runs += [run(variant="capsule", iterations=2), run(variant="capsule", uniqueness=1.0)]
     [corpus] = group_runs(runs)
     assert (corpus.iterations, corpus.uniqueness) == (3, 0.0)
-    assert [one.seed for one in corpus.of("capsule")] == [1, 2]
-    assert [one.iterations for one in corpus.at("capsule", 1.0, 2)] == [2]
+    assert [one.seed for one in corpus.runs_of("capsule")] == [1, 2]
+    assert [one.iterations for one in corpus.runs_at("capsule", 1.0, 2)] == [2]
     assert corpus.settings == [(1.0, 2), (0.0, 2), (0.0, 3)]
 
 
@@ -36,7 +41,11 @@ def test_what_does_not_iterate_belongs_to_every_number_of_iterations():
     runs = [run(variant="capsule", iterations=3), run(variant="baseline", iterations=2)]
     [corpus] = group_runs(runs)
     assert corpus.iterations == 3
-    assert corpus.variants == ("baseline", "capsule")
+    assert [len(corpus.runs_of(variant)) for variant in ("baseline", "word", "capsule")] == [
+        1,
+        0,
+        1,
+    ]
 
 
 def test_scores_over_seeds():
@@ -50,23 +59,45 @@ def test_scores_over_seeds():
     assert corpus.sets == ("dev", "test")
 
 
-def test_rows_and_repeated_roles():
+def test_groups_and_repeated_roles():
     one = run(variant="baseline")
     [corpus] = group_runs([one])
     row = one.measured.lengths["10-19"]
-    assert row_scores(corpus, "baseline", "lengths", "10-19").values == (row.correct / 2,)
-    assert row_scores(corpus, "baseline", "arguments", "99") is None
-    assert repeated([one]).values == (one.measured.sets["dev"].pred_repeated,)
-    assert gold_repeated(corpus) == 50
+    assert corpus.group_score("baseline", "lengths", "10-19").values == (row.correct / 2,)
+    assert corpus.group_score("baseline", "arguments", "99") is None
+    repeated = one.measured.sets["dev"].pred_repeated
+    assert corpus.score("baseline", "dev", "repeated").values == (repeated,)
+    assert corpus.gold_repeated == 50
 
 
-def test_the_sweep_has_the_iterations_that_all_seeds_have():
+def test_curves_have_the_iterations_that_all_seeds_have():
     one, two = run(variant="capsule", seed=1), run(variant="capsule", seed=2)
     del two.measured.sweep[6]
     [corpus] = group_runs([two, one])
-    assert list(corpus.sweep("capsule")) == [1, 2, 3, 4, 5]
-    assert corpus.sweep("capsule")[3] == [one.measured.sweep[3], two.measured.sweep[3]]
-    assert corpus.sweep("baseline") == {}
+    assert corpus.sweep("capsule") == [1, 2, 3, 4, 5]
+    wanted = [[r.measured.sweep[n].labeled.f1 for n in range(1, 6)] for r in (one, two)]
+    assert corpus.curves("capsule", "F1") == wanted
+    assert corpus.mean_curve("capsule", "F1")[2].values == (wanted[0][2], wanted[1][2])
+    assert corpus.sweep("baseline") == corpus.curves("baseline", "F1") == []
+
+
+def test_gains_by_language():
+    runs = []
+    for name, language, gain in (("zh_a", "Chinese", 90), ("zh_b", "Chinese", -30), ("x", "", 60)):
+        for variant, right in (("baseline", 1500), ("capsule+global", 1500 + gain)):
+            runs.append(scored(variant, 1, right, corpus=name, language=language))
+    corpora = group_runs([*runs, scored("baseline", 1, 1500, corpus="alone")])
+    assert [(corpus.name, round(d.mean, 6)) for corpus, d in gains(corpora, "F1")] == [
+        ("x", 2.0),
+        ("zh_a", 3.0),
+        ("zh_b", -1.0),
+    ]
+    assert gains_by_language(corpora, "F1") == pytest.approx({"x": 2.0, "Chinese": 1.0})
+
+
+def test_a_training_that_two_corpora_share():
+    runs = [run("one", name="one_x_1a"), run("two", name="two_x_1a"), run("two", name="two_x_2b")]
+    assert runs[0].training == runs[1].training != runs[2].training
 
 
 @pytest.mark.parametrize(
@@ -75,40 +106,21 @@ def test_the_sweep_has_the_iterations_that_all_seeds_have():
         ({"variant": "lstm"}, r"corpus en_web: expected variants of baseline, word, .*, got lstm"),
         (
             {"encoder": "ELMo", "seed": 2},
-            r"corpus en_web: expected the same .* in every run, "
-            r"got English / PropBank / ELMo / en and English / PropBank / gte-small, fine-tuned",
+            r"corpus en_web: expected the same .*, got encoder 'gte-small, fine-tuned' and 'ELMo'",
         ),
         (
-            {"iterations": 3},  # nothing iterates
-            r"corpus en_web: expected one run of baseline with uniqueness 0 and seed 1, got 2; "
-            r"keep one of the files",
+            {"iterations": 3},  # the baseline does not iterate
+            r"corpus en_web: expected one run of baseline with uniqueness 0 and seed 1, got 2",
         ),
         (
-            {"seed": 2, "recipe": {"train.epochs": 5, "train.seed": 2}},
-            r"corpus en_web: expected the same settings and files in every run, got train.epochs "
-            r"4 and 5; move the runs of one of them to another folder",
+            {"seed": 2, "settings": {"train.epochs": 5, "train.seed": 2}},
+            r"corpus en_web: expected the same .* in every run, got train.epochs 4 and 5",
         ),
     ],
 )
 def test_runs_that_cannot_be_compared(other, message):
-    given = {"measured": run().measured} | other
     with pytest.raises(DataError, match=message):
-        group_runs([run(), run(**given)])
-
-
-def test_earlier_iterations_tell_runs_apart_only_where_there_are_some():
-    every, last = {"loss.earlier": 0.5}, {"loss.earlier": 0.0}
-    [corpus] = group_runs([run(recipe=every), run(variant="capsule", recipe=last)])
-    assert len(corpus.runs) == 2
-    # A run of an older capsrl does not name the key.
-    for old in ({}, last):
-        with pytest.raises(DataError, match=r"got loss.earlier 0.5 and 0.0"):
-            group_runs(
-                [
-                    run(variant="capsule", recipe=every),
-                    run(variant="capsule", seed=2, recipe=old),
-                ]
-            )
+        group_runs([run(), replace(run(), **other)])
 
 
 def test_a_run_that_is_there_twice():
@@ -118,8 +130,9 @@ def test_a_run_that_is_there_twice():
         group_runs([run(variant="capsule", uniqueness=0.1)] * 2)
 
 
-def test_runs_may_differ_in_what_is_compared_and_in_what_does_not_matter():
-    first = {"train.epochs": 4, "train.seed": 1, "train.keep_states": False}
-    second = {"train.epochs": 4, "train.seed": 2, "train.keep_states": True, "train.new": 1}
-    [corpus] = group_runs([run(recipe=first), run(seed=2, recipe=second)])
-    assert [one.seed for one in corpus.of("baseline")] == [1, 2]
+def test_runs_may_differ_in_what_is_compared():
+    first = {"train.epochs": 4, "train.seed": 1, "loss.uniqueness": 0.0}
+    second = {"train.epochs": 4, "train.seed": 2, "loss.uniqueness": 1.0, "loss.new": 1}
+    runs = [run(settings=first), run(seed=2, settings=second), run(seed=3, measured=Measured({}))]
+    [corpus] = group_runs(runs)
+    assert [one.seed for one in corpus.runs_of("baseline")] == [1, 2, 3]

@@ -1,4 +1,4 @@
-"""What is measured in one pass is what asking the model again and again would tell."""
+"""One pass with traces measures the same as one pass for each number of iterations."""
 
 from collections import Counter
 from dataclasses import replace
@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from capsrl.model.inventory import NO_ROLE
 from capsrl.score import score
 from capsrl.sentence import Argument, Proposition, Trace
-from reproduce.measure import Refinement, measure
-from reproduce.results import Change
+from reproduce.measure import measure, measure_iterations
+from reproduce.results import NO_ROLE, Change
 from tests.helpers.tiny_networks import SENTENCES, UNSEEN, make_config, make_labeler, sentence
 
 # Gold in which a word has two roles, and predicates are not in their order.
@@ -31,7 +30,7 @@ FILES = {"dev": DEV, "test": SENTENCES, "ood": [*SENTENCES[:3], UNSEEN]}
 
 @pytest.fixture(scope="module", params=[("capsule", 2), ("capsule+global", 3)], ids=str)
 def labeler(request):
-    """A network that changes its mind often, there and back."""
+    """A network whose predictions change often between iterations."""
     variant, iterations = request.param
     labeler = make_labeler(make_config(variant=variant, iterations=iterations), seed=4)
     with torch.no_grad():
@@ -120,9 +119,9 @@ def test_transitions_are_those_between_two_labellings(labeler, measured):
 
 
 def changes_of(gold_roles, steps):
-    """What is counted for a word that has these gold roles and is believed to have these in turn.
+    """The changes of a word with these gold roles and these predicted roles.
 
-    steps  after no iteration, after one, ...; the rest is as the last
+    steps  predicted after 0, 1, ... iterations; the last one stays
     """
     roles = (NO_ROLE, "A0", "A1", "A2")
     beliefs = np.zeros((7, 2, 4), dtype=np.float32)
@@ -130,15 +129,15 @@ def changes_of(gold_roles, steps):
         beliefs[n, 0, roles.index(steps[min(n, len(steps) - 1)])] = 1
         beliefs[n, 1, 0] = 1
     gold = Proposition(1, "see.01", tuple(Argument(role, 0) for role in gold_roles))
-    watched = Refinement([sentence("he sees").with_propositions([gold])])
 
-    class Believer:
-        def label_sentences(self, sentences, *, iterations, trace):
-            assert (iterations, trace) == (6, True)
+    class Predictor:
+        def label_sentences(self, sentences, *, predicates, iterations, trace):
+            assert (predicates, iterations, trace) == ("marked", 6, True)
             yield sentences[0].with_propositions([replace(gold, trace=Trace(roles, beliefs))])
 
-    watched.watch(Believer())
-    return {n: changes for n, changes in watched.transitions().items() if changes}
+    sentences = [sentence("he sees").with_propositions([gold])]
+    _, transitions = measure_iterations(Predictor(), sentences)
+    return {n: changes for n, changes in transitions.items() if changes}
 
 
 @pytest.mark.parametrize(

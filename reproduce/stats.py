@@ -1,0 +1,88 @@
+"""Means over seeds, their spread, and confidence intervals of differences."""
+
+import math
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import scipy.stats
+
+LEVEL = 0.95  # of every confidence interval in the report
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One number, measured with several seeds."""
+
+    values: tuple[float, ...]
+
+    @property
+    def n(self) -> int:
+        """The number of seeds."""
+        return len(self.values)
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return statistics.fmean(self.values)
+
+    @property
+    def deviation(self) -> float | None:
+        """The sample standard deviation; None for a single seed."""
+        return statistics.stdev(self.values) if self.n > 1 else None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A difference of means; `half` is half the width of its interval, None for one seed."""
+
+    mean: float
+    half: float | None
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval, or the difference itself if there is no interval."""
+        return self.mean - (self.half or 0.0)
+
+    @property
+    def high(self) -> float:
+        """The upper end."""
+        return self.mean + (self.half or 0.0)
+
+
+def sample(values: Iterable[float]) -> Sample | None:
+    """A Sample, or None if there are no values."""
+    found = tuple(values)
+    return Sample(found) if found else None
+
+
+def welch(new: Sample, old: Sample) -> Difference:
+    """The mean of `new` minus the mean of `old`, with Welch's interval."""
+    mean = new.mean - old.mean
+    if new.n < 2 or old.n < 2:
+        return Difference(mean, None)
+    errors = [statistics.variance(each.values) / each.n for each in (new, old)]
+    if not any(errors):
+        return Difference(mean, 0.0)
+    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (new.n - 1) + errors[1] ** 2 / (old.n - 1))
+    return Difference(mean, t_quantile(freedom) * math.sqrt(sum(errors)))
+
+
+def student(found: Sample, against: float = 0.0) -> Difference:
+    """The mean of a sample minus a fixed number, with Student's interval."""
+    mean = found.mean - against
+    if found.deviation is None:
+        return Difference(mean, None)
+    return Difference(mean, t_quantile(found.n - 1) * found.deviation / math.sqrt(found.n))
+
+
+def t_quantile(freedom: float) -> float:
+    """Standard errors on either side of a mean that hold 95 % of Student's distribution."""
+    return float(scipy.stats.t.ppf((1 + LEVEL) / 2, freedom))
+
+
+def spearman(x: Sequence[float], y: Sequence[float]) -> float | None:
+    """The rank correlation; None if it is undefined because all x or all y are equal."""
+    if len(set(x)) < 2 or len(set(y)) < 2:
+        return None
+    return float(scipy.stats.spearmanr(x, y).statistic)
