@@ -3,13 +3,11 @@
 import dataclasses
 import warnings
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence, Sized
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
 import torch
-from rich.console import Console
-from rich.progress import track
 
 from capsrl.config import ModelConfig
 from capsrl.device import default_threads, find_device, limited_threads
@@ -171,8 +169,13 @@ class Labeler:
     ) -> Iterator[Any]:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
 
+        if progress:
+            from capsrl.show.progress import track_texts  # rich is not needed to label
+
+            texts = track_texts(texts)
+
         def stream() -> Iterator[Sentence]:
-            for position, item in enumerate(_watched(texts) if progress else texts):
+            for position, item in enumerate(texts):
                 key, text = _pair(item, position) if as_tuples else (None, item)
                 sentences = to_sentences(text, position=position)
                 waiting.append((key, len(sentences)))
@@ -299,8 +302,3 @@ def _pair(item: object, position: int) -> tuple[Any, Any]:
     if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
         return item[0], item[1]
     raise DataError(f"text {position}: expected a pair (id, text), got {item!r:.60}")
-
-
-def _watched(texts: Iterable[Any]) -> Iterable[Any]:
-    total = len(texts) if isinstance(texts, Sized) else None
-    return track(texts, description="texts", total=total, console=Console(stderr=True))

@@ -7,6 +7,7 @@ Positions are 0-based; character offsets are half-open and count into `Sentence.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
@@ -115,9 +116,8 @@ class Sentence:
         return len(self.words)
 
     def __str__(self) -> str:
-        from capsrl.show.table import sentence_table
-
-        return sentence_table(self)
+        text: str = _show().sentence_table(self)
+        return text
 
     @property
     def predicates(self) -> tuple[int, ...]:
@@ -148,25 +148,35 @@ class Sentence:
         )
         return shorter.with_propositions(self.propositions)
 
-    # Short names for functions of layers above, imported only when called.
-
     def to_dict(self) -> dict[str, Any]:
         """The sentence as plain lists, dicts, strings and numbers, as `to_json` writes it."""
-        from capsrl.data.jsonl import sentence_to_dict
-
-        return sentence_to_dict(self)
+        data: dict[str, Any] = _jsonl().sentence_to_dict(self)
+        return data
 
     def to_json(self) -> str:
         """One line of JSON, without its line end; `capsrl.data.jsonl.json_schema` describes it."""
-        from capsrl.data.jsonl import format_jsonl
-
-        return format_jsonl(self).removesuffix("\n")
+        line: str = _jsonl().format_jsonl(self)
+        return line.removesuffix("\n")
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        from capsrl.show.html_page import html_fragment
+        html: str = _show().html_fragment(self)
+        return html
 
-        return html_fragment(self)
+
+# The layers above this module import it, so they are imported only when they are used.
+
+
+def _show() -> ModuleType:
+    from capsrl import show
+
+    return show
+
+
+def _jsonl() -> ModuleType:
+    from capsrl.data import jsonl
+
+    return jsonl
 
 
 def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:

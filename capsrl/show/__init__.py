@@ -1,13 +1,11 @@
-"""Show sentences and their propositions: SVG drawings, HTML pages, data for spaCy's displaCy.
-
-Tables for the terminal are in `capsrl.show.table`, the only part that needs Rich.
-"""
+"""Show sentences and their propositions: tables, SVG drawings, HTML pages, data for displaCy."""
 
 from capsrl.show.displacy import to_displacy
 from capsrl.show.drawing import svg, svg_sheet
 from capsrl.show.formatting import Descriptions
 from capsrl.show.html_page import html, html_fragment, html_parts
 from capsrl.show.role_history import RoleHistory, role_histories
+from capsrl.show.table import sentence_table
 
 __all__ = [
     "Descriptions",
@@ -16,6 +14,7 @@ __all__ = [
     "html_fragment",
     "html_parts",
     "role_histories",
+    "sentence_table",
     "svg",
     "svg_sheet",
     "to_displacy",
