@@ -40,8 +40,8 @@ def load(
 ) -> "Labeler":
     """Load a model: the name of one that ships with capsrl, or a model folder.
 
-    device   cpu, cuda, cuda:1; the GPU if there is one by default
-    threads  at most so many CPU threads; by default the process's cores, one if they are busy
+    device   cpu, cuda, cuda:1; default: the GPU if there is one
+    threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
 
     Raises ModelError for a model that does not exist, ConfigError when torch is not installed.
     """

@@ -33,7 +33,9 @@ class EmbeddingsConfig:
         "folder of a Hugging Face encoder, or an installed package that contains one",
     ] = None
     fine_tune: Annotated[bool, "train the transformer too; else mix its frozen layers"] = False
-    mark_predicate: Annotated[bool, "encode once per predicate, as token type 1"] = False
+    mark_predicate: Annotated[
+        bool, "encode the sentence once per predicate, marked by token type 1"
+    ] = False
     elmo: Annotated[str | None, PATH, "folder with options.json and weights.hdf5"] = None
     fasttext: Annotated[str | None, PATH, "fastText vectors, a .vec or .bin file"] = None
     learned: Annotated[int, NOT_NEGATIVE, "width of learned word vectors, 0 for none"] = 0
@@ -52,7 +54,7 @@ class EncoderConfig:
     predicate_width: Annotated[
         int,
         NOT_NEGATIVE,
-        "units per direction of one more BiLSTM over [word; predicate], 0 for none",
+        "units per direction of one more BiLSTM over words combined with the predicate, 0 for none",
     ] = 0
 
 
@@ -66,7 +68,7 @@ class CapsulesConfig:
         "dense: one matrix per role and capsule dimension (eq. 6); factored: C (A x * B p)",
     ] = "dense"
     size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
-    rank: Annotated[int, AT_LEAST_1, "width of the projections in the factored form"] = 128
+    rank: Annotated[int, AT_LEAST_1, "width of words and predicates when they are combined"] = 128
     iterations: Annotated[int, AT_LEAST_1, "routing iterations in training"] = 2
     predicate: Annotated[
         Literal["lookup", "state"],

@@ -3,7 +3,7 @@
 import dataclasses
 import warnings
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Unpack, overload
 
@@ -24,21 +24,20 @@ from capsrl.text.reading import mark_predicates, to_sentences
 
 CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
 BATCH_WORDS = 2000  # words of a batch, padding counted
-# Batches of fewer words are computed by one thread: more of them wait for each other longer than
-# they compute, and on a busy machine much longer.
+# Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
 
 Text = str | Sentence
 
 
 class Labeler:
-    """A trained network with all it needs to label.
+    """A trained network and everything needed to label text with it.
 
     Every prediction goes through `label_sentences`: raw text, dev scoring, command line, server.
 
-    device   cpu, cuda, cuda:1; the GPU if there is one by default
-    threads  at most so many CPU threads; by default as many as the process has cores, but one on
-             a busy machine. A single sentence uses one
+    device   cpu, cuda, cuda:1; default: the GPU if there is one
+    threads  maximum number of CPU threads; default: the cores of the process, or one if the machine
+             is busy. A single sentence uses one
     """
 
     def __init__(
@@ -101,11 +100,17 @@ class Labeler:
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
+            if isinstance(text, bytes | Mapping) or not isinstance(text, Iterable):
+                raise DataError(
+                    f"text: expected a string, a Sentence or several of them, got {text!r:.60}"
+                )
             if at is not None:
                 raise DataError("at: expected with one text, got several; label them one by one")
             return list(self.label_many(text, options=chosen))
         sentences = to_sentences(text)
         if at is not None:
+            if not isinstance(at, Collection):
+                raise DataError(f"at: expected a list of positions, got {at!r:.60}")
             sentences = mark_predicates(sentences, at)
             chosen = dataclasses.replace(chosen, predicates="marked")
         return list(self.label_sentences(sentences, options=chosen))
@@ -150,7 +155,7 @@ class Labeler:
         the other; only some of the texts are held at a time.
 
         as_tuples   the stream has pairs (id, text), and so has the result: (id, sentences)
-        batch_size  at most so many sentences in a batch; by default batches are cut by words
+        batch_size  maximum number of sentences in a batch; default: limited by words
         progress    show a progress bar on stderr
         options     an `Options`, or its fields as keywords
         """
@@ -205,10 +210,10 @@ class Labeler:
     ) -> Iterator[Sentence]:
         """Label a stream of sentences in order, holding only some of them at a time.
 
-        batch_size  at most so many sentences in a batch; by default batches are cut by words
+        batch_size  maximum number of sentences in a batch; default: limited by words
         options     an `Options`, or its fields as keywords
 
-        A sentence without tags gets those the model predicts, if it has a tagger.
+        Sentences that are labeled get predicted tags if they have none and the model has a tagger.
         """
         chosen = make_options(options, **keywords)
         if batch_size is not None and batch_size < 1:
@@ -238,21 +243,21 @@ class Labeler:
         self, chunk: list[Sentence], options: Options, batch_size: int | None
     ) -> list[Sentence]:
         labeled = [sentence.with_propositions(()) for sentence in chunk]
-        busy = [
+        to_label = [
             number
             for number, sentence in enumerate(chunk)
             if sentence.words and (options.predicates == "found" or sentence.predicates)
         ]
-        items = [self.network.index(chunk[number], gold=False) for number in busy]
+        items = [self.network.index(chunk[number], gold=False) for number in to_label]
         most_threads = self.threads or default_threads()
         lengths = [item.length for item in items]
         for group in bucket(lengths, batch_words=BATCH_WORDS, seed=None):
             size = batch_size or len(group)
             for first in range(0, len(group), size):
                 members = group[first : first + size]
-                numbers = [busy[member] for member in members]
-                few = sum(lengths[m] for m in members) < THREADED_WORDS
-                with limited_threads(1 if few else most_threads):
+                numbers = [to_label[member] for member in members]
+                is_small = sum(lengths[m] for m in members) < THREADED_WORDS
+                with limited_threads(1 if is_small else most_threads):
                     answers = self._predictor.label_batch(
                         [chunk[number] for number in numbers], [items[m] for m in members], options
                     )
@@ -282,10 +287,12 @@ class Labeler:
 
 
 def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """The stream in lists of CHUNK; if reading fails, what came before it is given first."""
+    """Yield lists of CHUNK sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
         for sentence in sentences:
+            if not isinstance(sentence, Sentence):
+                raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
             chunk.append(sentence)
             if len(chunk) == CHUNK:
                 yield chunk

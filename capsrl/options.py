@@ -39,7 +39,9 @@ class Options:
 
     predicates: PredicateSource = field(
         default="auto",
-        metadata={"help": "marked: those a corpus marks; found: by the model; auto: either."},
+        metadata={
+            "help": "marked: those of the corpus. found: by the model. auto: marked if any are."
+        },
     )
     pos: Collection[PredicatePos] | None = field(
         default=None, metadata={"help": "Only predicates of these parts of speech."}
@@ -51,7 +53,8 @@ class Options:
         default=0.0, metadata={"help": "Leave out arguments that are less probable than this."}
     )
     trace: bool = field(
-        default=False, metadata={"help": "Keep the role probabilities of every iteration."}
+        default=False,
+        metadata={"help": "Show or keep the role probabilities of every iteration."},
     )
 
     def __post_init__(self) -> None:
@@ -60,7 +63,7 @@ class Options:
         if self.pos is not None:
             is_list = isinstance(self.pos, Collection) and not isinstance(self.pos, str | Mapping)
             if not is_list or not self.pos or any(name not in PREDICATE_POS for name in self.pos):
-                _refuse("pos", f"some of {', '.join(PREDICATE_POS)}", self.pos)
+                _refuse("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
             ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         if self.iterations is not None and not _is_integer(self.iterations, at_least=1):

@@ -35,7 +35,7 @@ FACTOR = Range("above 0 and at most 1", lambda value: 0 < value <= 1)
 
 
 class Mark(enum.Enum):
-    """What a setting is, besides its type."""
+    """Properties of a setting other than its type and range."""
 
     PATH = "a file or folder, relative to the recipe that names it"
     PATH_OR_PACKAGE = "a folder, or the name of an installed Python package"

@@ -136,6 +136,21 @@ def test_a_missing_text_is_named_by_its_position(labeler, missing):
         labeler.label_many("Dogs bark.")
 
 
+@pytest.mark.parametrize("text", [5, b"Dogs bark.", {"a": "Dogs bark."}, None])
+def test_a_text_must_be_text(labeler, text):
+    with pytest.raises(DataError, match=r"text: expected a string, a Sentence or several of them"):
+        labeler.label(text)
+
+
+def test_wrong_arguments_are_named(labeler):
+    with pytest.raises(DataError, match="at: expected a list of positions, got 5"):
+        labeler.label("Dogs bark.", at=5)
+    with pytest.raises(
+        DataError, match=r"expected Sentences, got 'Dogs bark.'; label\(\) takes raw"
+    ):
+        list(labeler.label_sentences(["Dogs bark."]))
+
+
 def test_pairs_of_id_and_text(labeler):
     pairs = [(7, TEXT), ("empty", ""), (None, "Dogs bark.")]
     answers = list(labeler.label_many(pairs, as_tuples=True))
@@ -190,7 +205,7 @@ def test_parts_of_speech(labeler):
     }
     everything = labeler.label(TEXT, pos=["verb", "noun", "adjective"])
     assert everything == labeler.label(TEXT)
-    with pytest.raises(ConfigError, match="pos: expected some of verb, noun, adj.*, got \\[\\]"):
+    with pytest.raises(ConfigError, match="pos: expected a list of verb, noun, adj.*, got \\[\\]"):
         labeler.label(TEXT, pos=[])
 
 

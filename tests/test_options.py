@@ -22,9 +22,9 @@ def test_keywords_are_the_fields():
     ("option", "value", "expected"),
     [
         ("predicates", "given", "auto, marked or found"),
-        ("pos", "verb", "some of verb, noun, adjective"),
-        ("pos", ["adverb"], "some of verb, noun, adjective"),
-        ("pos", [], "some of verb, noun, adjective"),
+        ("pos", "verb", "a list of verb, noun, adjective"),
+        ("pos", ["adverb"], "a list of verb, noun, adjective"),
+        ("pos", [], "a list of verb, noun, adjective"),
         ("iterations", 0, "an integer of at least 1"),
         ("iterations", 2.0, "an integer of at least 1"),
         ("iterations", True, "an integer of at least 1"),

@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
@@ -116,15 +116,17 @@ def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
         suffixes = " ".join(suffix for suffix, name in SUFFIXES.items() if name in READABLE)
         raise ConfigError(
             f"{folder}: expected files with a suffix of {suffixes} (and .gz or .xz), got "
-            f"{len(files)} others; name the format with --from to read them all"
+            f"{_count_suffixes(files)}"
         )
     if len(known) < len(files):
-        skipped = sorted({suffix_of(path) or "no suffix" for path in set(files) - set(known)})
-        number = len(files) - len(known)
-        sys.stderr.write(
-            f"note: {folder}: skipped {number} file{'s' * (number > 1)} ({' '.join(skipped)})\n"
-        )
+        skipped = _count_suffixes(set(files) - set(known))
+        sys.stderr.write(f"note: {folder}: skipped {skipped}\n")
     return [_make_source(str(path), named) for path in known]
+
+
+def _count_suffixes(files: Collection[Path]) -> str:
+    suffixes = " ".join(sorted({suffix_of(path) or "no suffix" for path in files}))
+    return f"{len(files)} file{'s' * (len(files) != 1)}{f' ({suffixes})' if files else ''}"
 
 
 def _make_source(path: str, named: str | None) -> Source:
@@ -150,11 +152,14 @@ def _check_argument(text: str, named: str | None) -> None:
 def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     """Refuse an argument that is neither a file nor, having no blank in it, text."""
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
-    text = " ".join(inputs) if unquoted else f"{given} "
-    raise ConfigError(
-        f"{given}: no such file; to label the words themselves write: "
-        f"capsrl label {shlex.quote(text)}"
+    if suffix_of(given) in SUFFIXES or "/" in given:
+        raise ConfigError(f"{given}: no such file")
+    write = (
+        f"capsrl label {shlex.quote(' '.join(inputs))}"
+        if unquoted
+        else (f"echo {shlex.quote(given)} | capsrl label")
     )
+    raise ConfigError(f"{given}: no such file; to label the words themselves write: {write}")
 
 
 def _read_stream(lines: Iterable[str]) -> Iterator[Sentence | None]:

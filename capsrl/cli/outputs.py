@@ -38,7 +38,7 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
 
 
 def check_format(format: str, *, trace: bool, frames: bool) -> None:
-    """Raise ConfigError if the format cannot show what is asked for."""
+    """Raise ConfigError if the format does not support an option that was given."""
     for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, DESCRIBED)):
         if wanted and format not in able:
             raise ConfigError(
@@ -62,7 +62,7 @@ def write_labeled(
     title         title of an HTML page
     descriptions  what roles mean, for the formats of DESCRIBED
     trace         show in tables how role probabilities changed over the iterations
-    flush         pass on every sentence at once, as a pipe may have a reader who waits
+    flush         flush after every sentence, for a reader at the other end of a pipe
     """
     if format == "table":
         console = make_console(file)

@@ -72,7 +72,7 @@ def report_scores(
 ) -> None:
     """Score a prediction, and another one if there is one to compare with, and print the result.
 
-    names  what goes to the head of the JSON report; "gold" and "pred" are the names of the two
+    names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]

@@ -39,13 +39,14 @@ def serve_command(
         ),
     ] = None,
     max_characters: Annotated[
-        int, option("N", "Longest text of a request; else status 413.", min=1)
+        int, option("N", "Maximum characters of the texts of a request; else status 413.", min=1)
     ] = 20_000,
     timeout: Annotated[
-        float, option("SECONDS", "Longest time for a request, with its time in queue.", min=0.1)
+        float,
+        option("SECONDS", "Maximum time per request, in the queue too.", min=0.1),
     ] = 30.0,
-    queue: Annotated[int, option("N", "Requests in the queue; else status 503.", min=1)] = 64,
-    batch: Annotated[int, option("N", "Requests that are labeled in one batch.", min=1)] = 32,
+    queue: Annotated[int, option("N", "Maximum waiting requests; else status 503.", min=1)] = 64,
+    batch: Annotated[int, option("N", "Maximum requests labeled in one batch.", min=1)] = 32,
 ) -> None:
     """Run a web service with a demo page.
 

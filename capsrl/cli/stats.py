@@ -59,7 +59,7 @@ def stats_command(
 
 
 def _short_names(names: Sequence[str]) -> list[str]:
-    """The last parts of the paths, as few as tell them apart; `train` for data/train.conll09."""
+    """The shortest ends of the paths that are distinct: `train` for data/train.conll09."""
     paths = [PurePath(name) for name in names]
     for n in range(1, max(len(path.parts) for path in paths) + 1):
         tails = ["/".join(path.parts[-n:]) for path in paths]

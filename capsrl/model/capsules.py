@@ -76,7 +76,10 @@ WordCapsules = DenseCapsules | FactoredCapsules
 
 
 class WordCapsuleLayer(nn.Module):
-    """The parameters of the word capsules: dense (eq. 6 as printed) or factored.
+    """The parameters of the word capsules, in one of two forms.
+
+    dense: eq. 6 on the projected words and predicates, after an ELU. factored: without the ELU, and
+    with factors that all roles share.
 
     Words and predicates are first projected to `rank` by one linear layer each. Both sides have a
     constant component (the bias of the layer, or a 1 appended in the dense form), so that the

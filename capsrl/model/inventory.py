@@ -188,7 +188,7 @@ def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str
     """The patterns that most lemmas share.
 
     Lemmas are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
-    of *be* and *have* are no evidence.
+    of *be* and *have* are not evidence.
     """
     shared: Counter[str] = Counter()
     for lemma, senses in senses_of_lemma.items():

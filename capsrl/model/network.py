@@ -111,7 +111,11 @@ class Network(nn.Module):
         return {f"vectors.{name}": n for name, n in self.vectors.parameter_layers().items()}
 
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
-        """Score predicates, propositions and tags from one encoding of the words."""
+        """Score predicates, propositions and tags from one encoding of the words.
+
+        Used in training only: in labeling `Predictor` calls `encode` and `score_propositions`
+        separately, because predicates are found in between.
+        """
         states = self.encode(batch)
         unmarked = states[: batch.n_unmarked]
         return Output(

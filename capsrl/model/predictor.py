@@ -41,20 +41,24 @@ class Predictor:
         options  with `predicates` marked or found; `auto` has been decided before
         """
         network = self.network.eval()
-        states = mask = torch.empty(0)
-        if options.predicates == "found" or not network.mark_predicate:
+        states = mask = None
+        # A network that marks predicates encodes each group again in `_score`; it needs the
+        # unmarked sentences only to find predicates and tags.
+        untagged = network.tagger is not None and not all(s.tags for s in sentences)
+        if options.predicates == "found" or untagged or not network.mark_predicate:
             bare = [_with_predicates(item, ()) for item in items]
             batch = network.collate(bare, gold=False).to(self.device)
             states, mask = network.encode(batch), batch.mask
             sentences = self._tagged(sentences, states)
         if options.predicates == "found":
+            assert states is not None and mask is not None
             found = ((network.finder(states) > 0) & mask).cpu().numpy()  # B T
             items = [
                 _with_predicates(item, np.flatnonzero(row).tolist())
                 for item, row in zip(items, found, strict=True)
             ]
         items = [
-            self._with_lemmas(_with_pos(item, sentence, options), sentence)
+            self._with_lemmas(_keep_pos(item, sentence, options), sentence)
             for item, sentence in zip(items, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
@@ -77,14 +81,14 @@ class Predictor:
         self,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
-        states: Tensor,
-        mask: Tensor,
+        states: Tensor | None,
+        mask: Tensor | None,
         n_iterations: int | None,
     ) -> PropositionLogits:
         """Score the predicates of a group, whose first sentence is its longest.
 
         numbers  rows of the sentences in `states`
-        states   B T H, unless the network marks predicates and must encode the sentences again
+        states   B T H; not used by a network that marks predicates, which encodes them again
         mask     B T
         """
         network = self.network
@@ -92,6 +96,7 @@ class Predictor:
             batch = network.collate(group, gold=False, unmarked=False).to(self.device)
             states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
         else:
+            assert states is not None and mask is not None
             rows, n_words = torch.tensor(numbers, device=self.device), group[0].n_words
             states, mask = states[rows, :n_words], mask[rows, :n_words]
             predicates = collate_predicates(group, self.inventory).to(self.device)
@@ -134,7 +139,7 @@ def _with_predicates(item: IndexedSentence, positions: Sequence[int]) -> Indexed
     return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
 
 
-def _with_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> IndexedSentence:
+def _keep_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> IndexedSentence:
     """Only the predicates with the requested parts of speech."""
     if options.pos is None:
         return item

@@ -1,7 +1,7 @@
 """Scores of predicted propositions against gold ones; needs no torch.
 
-sentences ──matching──▶ what is right ──counts──▶ figures ──significance──▶ how sure they are
-                              └──breakdown──▶ the same figures by role, length, ...
+sentences ──matching──▶ matches ──counts──▶ scores ──significance──▶ confidence intervals and tests
+                         └──breakdown──▶ the same scores by role, length, ...
 """
 
 from capsrl.score.breakdown import BREAKDOWNS, Row

@@ -1,4 +1,4 @@
-"""Scores -> one plain dictionary for JSON, the shape `capsrl score --json` prints."""
+"""Convert Scores to a dictionary, as printed by `capsrl score --json`."""
 
 from collections.abc import Mapping
 from typing import Any

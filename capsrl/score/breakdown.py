@@ -1,4 +1,4 @@
-"""The same counts, split: by role, part of speech, length, number of arguments, distance, novelty.
+"""Break the counts down by role, part of speech, length, number of arguments, distance, novelty.
 
 A pair of propositions falls where its gold one does; a predicted proposition that gold does not
 have falls where it would itself. So every count of the whole falls in exactly one row.
@@ -52,7 +52,7 @@ class Seen:
 
     @classmethod
     def of(cls, sentences: Iterable[Sentence]) -> "Seen":
-        """Gather them from the sentences one trained on."""
+        """Collect them from the training sentences."""
         seen = cls()
         for sentence in sentences:
             for proposition in sentence.propositions:
@@ -64,7 +64,7 @@ class Seen:
 
 
 class Breakdowns:
-    """Collects rows while sentences go by; `tables` gives them in a readable order."""
+    """Accumulates rows sentence by sentence; `tables` returns them in a readable order."""
 
     def __init__(self, by: Collection[str], seen: Seen | None = None) -> None:
         _check(by, seen)
@@ -129,7 +129,7 @@ def _add_arguments(
     rows: dict[str | int, Row], match: Match, place: Callable[[str, int], str | int]
 ) -> None:
     def row_of(role: str, words: tuple[int, ...]) -> Row:
-        # Of an argument in pieces the nearest counts.
+        # For an argument of several words the nearest one counts.
         distance = min(abs(word - match.predicate) for word in words)
         return rows.setdefault(place(role, _bin(distance)), Row())
 
@@ -142,12 +142,12 @@ def _add_arguments(
 
 
 def _bin(distance: int) -> int:
-    """The least distance of the row: 0 to 5 have their own, then 6-10, 11-20, 21 and more."""
+    """The smallest distance in the row: 0 to 5 have their own, then 6-10, 11-20, 21 and more."""
     return distance if distance <= 5 else 6 if distance <= 10 else 11 if distance <= 20 else 21
 
 
 def _in_order(name: str, rows: dict[str | int, Row]) -> dict[str, Row]:
-    if name in ("role", "pos"):  # what is frequent first
+    if name in ("role", "pos"):  # most frequent first
         ordered = sorted(rows.items(), key=lambda item: (-item[1].gold, str(item[0])))
     else:
         ordered = sorted(rows.items())

@@ -1,4 +1,4 @@
-"""Matches -> the counts behind every figure, and the figures as properties of the counts."""
+"""Count matches; all scores are properties of the counts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -8,7 +8,7 @@ from capsrl.score.primesrl import is_core
 
 
 def percent(part: int, whole: int) -> float:
-    """`part` of `whole` in per cent, 0 of nothing; multiplied first, as eval09.pl does."""
+    """`part` of `whole` in per cent, 0 if `whole` is 0; multiplied first, as in eval09.pl."""
     return part * 100 / whole if whole else 0.0
 
 
@@ -27,12 +27,12 @@ class PRF:
 
     @property
     def precision(self) -> float:
-        """Share of the predicted that is right."""
+        """Share of the predicted ones that are right."""
         return percent(self.correct, self.pred)
 
     @property
     def recall(self) -> float:
-        """Share of the gold that was found."""
+        """Share of the gold ones that were found."""
         return percent(self.correct, self.gold)
 
     @property
@@ -43,7 +43,7 @@ class PRF:
 
 @dataclass(slots=True)
 class Counts:
-    """What was counted over a corpus in one mode; all figures derive from it.
+    """Counts over a corpus in one mode; all scores derive from them.
 
     found_*      at the right place, whatever sense or role they have
     correct_*    right altogether
@@ -70,7 +70,7 @@ class Counts:
     pred_repeated: int = 0
 
     def add(self, matches: Iterable[Match]) -> tuple[int, int, int]:
-        """Count one sentence; gives its correct, gold and predicted arcs, senses included."""
+        """Count one sentence; returns its correct, gold and predicted arcs, including senses."""
         before = (self._correct, self._gold, self._pred)
         exact = True
         for match in matches:
@@ -141,17 +141,17 @@ class Counts:
 
     @property
     def senses(self) -> PRF:
-        """Predicates with their senses, arguments left aside."""
+        """Predicates with their senses, arguments ignored."""
         return PRF(self.correct_senses, self.gold_predicates, self.pred_predicates)
 
     @property
     def argument_positions(self) -> PRF:
-        """Argument identification: positions, roles left aside."""
+        """Argument identification: positions, roles ignored."""
         return PRF(self.found_arguments, self.gold_arguments, self.pred_arguments)
 
     @property
     def arguments(self) -> PRF:
-        """Arguments with their roles, senses left aside."""
+        """Arguments with their roles, senses ignored."""
         return PRF(self.correct_arguments, self.gold_arguments, self.pred_arguments)
 
     @property

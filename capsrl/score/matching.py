@@ -1,7 +1,7 @@
-"""Two sentences -> which predicates, senses and arguments of one are right by the other.
+"""Match predicted predicates, senses and arguments against gold.
 
-What "right" means depends on the mode: as the CoNLL-2009 scorer says, with lemmas, or as
-PriMeSRL-Eval (Jindal et al., 2022) says. Everything that is counted later starts from here.
+What counts as right depends on the mode: as in the CoNLL-2009 scorer, the same with lemmas, or as
+in PriMeSRL-Eval (Jindal et al., 2022). All counts derive from these matches.
 """
 
 from collections import Counter
@@ -25,11 +25,11 @@ EMPTY = frozenset((None, "", "_", "-"))  # the Chinese files of 2009 write a das
 
 @dataclass(slots=True)
 class Reading:
-    """A proposition as a mode sees it.
+    """A proposition prepared for comparison in a mode.
 
     sense      the PRED as written
-    key        equal keys, right sense
-    arguments  merged and filtered as the mode wants
+    key        two senses match if their keys are equal
+    arguments  merged and filtered as the mode requires
     """
 
     sense: str
@@ -39,7 +39,7 @@ class Reading:
 
 @dataclass(slots=True)
 class Match:
-    """What stands at one predicate position in gold, in the prediction, or in both.
+    """The gold and predicted propositions at one predicate position; one may be missing.
 
     sense_right  both have it, with the same sense
     correct      arguments that count as right, role and words
@@ -55,7 +55,7 @@ class Match:
 
     @property
     def arguments_right(self) -> bool:
-        """Both have the proposition, and its arguments are the same to the last one."""
+        """Both propositions exist and have the same arguments."""
         return (
             self.gold is not None
             and self.pred is not None
@@ -71,7 +71,7 @@ class Match:
 def match_sentence(gold: Sentence, pred: Sentence, mode: Mode = "official") -> list[Match]:
     """Pair the propositions of two sentences by the position of their predicate.
 
-    A proposition without a sense does not exist, as for the official scorer, which looks at
+    Propositions without a sense are ignored, as for the official scorer, which looks at
     PRED alone. Raises DataError where two propositions share a predicate.
     """
     gold_readings, pred_readings = _readings(gold, mode), _readings(pred, mode)
@@ -126,7 +126,7 @@ def _arguments(proposition: Proposition, mode: Mode) -> Set[Arc]:
 
 
 def split_sense(sense: str) -> tuple[str, str]:
-    """Lemma and sense of a PRED with exactly one inner dot; any other PRED is both at once."""
+    """Lemma and sense of a PRED with exactly one inner dot; any other PRED is returned as both."""
     lemma, dot, number = sense.partition(".")
     if dot and lemma and number and "." not in number:
         return lemma, number

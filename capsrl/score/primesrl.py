@@ -15,7 +15,7 @@ CONTINUATION, REFERENCE = "C-", "R-"
 
 @cache
 def is_core(role: str) -> bool:
-    """Whether a role is numbered, so that its meaning hangs on the sense of the predicate."""
+    """Whether a role is numbered, so that its meaning depends on the sense of the predicate."""
     return any(character.isdigit() for character in role)
 
 

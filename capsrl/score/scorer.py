@@ -1,7 +1,7 @@
-"""Gold and predicted sentences -> Scores, equal to the official CoNLL-2009 scorer's.
+"""Score predicted sentences against gold ones, equal to the official CoNLL-2009 scorer.
 
-Sentences stream by in step; what is kept grows with the number of different counts, not with
-the length of the files.
+Both files are read in parallel, one sentence at a time; memory grows with the number of distinct
+counts, not with the length of the files.
 """
 
 from collections import Counter
@@ -17,13 +17,13 @@ from capsrl.sentence import Sentence
 
 
 class MisalignedError(DataError):
-    """Two files do not hold the same sentences.
+    """Two files do not contain the same sentences.
 
     system    which of the predictions, 0 for the first
     sentence  0-based number of the first sentence that differs
     word      0-based position of the first word that differs; None where a whole sentence is
               missing, or one has more words than the other
-    problem   what was expected and what stood there, without the place
+    problem   what was expected and what was found, without the location
     """
 
     def __init__(self, system: int, sentence: int, word: int | None, problem: str) -> None:
@@ -42,7 +42,7 @@ ADVICE = "score the same sentences in the same order"
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """What a prediction is worth, in the mode asked for and by the official count.
+    """The scores of a prediction, in the chosen mode and in the official one.
 
     mode             how senses and arguments were compared
     counts           the counts and figures of that mode
@@ -169,7 +169,7 @@ def _aligned(
 
 def _refuse(gold: Sentence | None, pred: Sentence | None, system: int, number: int) -> None:
     if gold is None and pred is None:
-        return  # another system has more sentences: its own turn comes
+        return  # another system has more sentences: the loop over that system reports it
     if gold is None:
         problem = f"expected the end of the file after {number} sentences, got another sentence"
         raise MisalignedError(system, number, None, problem)

@@ -1,4 +1,4 @@
-"""Is it luck? Bootstrap intervals of a score, and a paired test between two systems.
+"""Bootstrap confidence intervals of a score, and a paired test between two systems.
 
 Both resample sentences. Sentences with the same counts are interchangeable, so a corpus is held
 as how often each combination of counts occurs: a few thousand numbers, however long the file.
@@ -21,7 +21,7 @@ _CHUNK = 100  # resamples drawn at once: bounds the memory
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """Where a figure lies in the middle `level` of the resamples."""
+    """The central `level` interval of a figure over the resamples."""
 
     low: float
     high: float
@@ -29,7 +29,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class PairedTest:
-    """Labelled F1 of one system minus that of another on the same sentences.
+    """Labeled F1 of one system minus that of another on the same sentences.
 
     difference  in points of F1, positive where the first is better
     interval    95% paired bootstrap interval of the difference
@@ -50,7 +50,7 @@ def bootstrap_intervals(
     level: float = 0.95,
     seed: int = 0,
 ) -> dict[str, Interval]:
-    """Percentile intervals of labelled precision, recall and F1 under resampling of sentences.
+    """Percentile intervals of labeled precision, recall and F1 under resampling of sentences.
 
     sentence_counts  (correct, gold, predicted) arcs of a sentence -> number of such sentences
     """
@@ -67,7 +67,7 @@ def bootstrap_intervals(
 
 
 def paired_test(paired_counts: Frequencies, *, n_rounds: int = 10_000, seed: int = 0) -> PairedTest:
-    """Compare labelled F1 of two systems that labelled the same sentences.
+    """Compare labeled F1 of two systems that labeled the same sentences.
 
     paired_counts  correct and predicted arcs by the first system, the same by the second, and
                    gold ones -> number of such sentences
@@ -85,7 +85,7 @@ def paired_test(paired_counts: Frequencies, *, n_rounds: int = 10_000, seed: int
 def _randomisation(
     values: Integers, frequencies: Integers, observed: float, n_rounds: int, seed: int
 ) -> float:
-    """Share of rounds, the real one included, in which swapping gives as large a difference."""
+    """Share of rounds, including the real one, in which swapping gives as large a difference."""
     totals = frequencies @ values
     # What a swap moves from one system to the other; sentences with equal counts move nothing.
     moved = values[:, [2, 3, 0, 1]] - values[:, :4]

@@ -1,4 +1,4 @@
-"""What FastAPI cannot derive of /openapi.json: descriptions, examples and the library's schema."""
+"""The parts of /openapi.json that FastAPI cannot derive."""
 
 from typing import Any
 

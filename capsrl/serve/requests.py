@@ -97,7 +97,7 @@ def _json_type(hint: Any) -> Any:  # noqa: ANN401
 
 
 class _Body(BaseModel):
-    """What both kinds of request share: extra fields are options, which `Options` checks."""
+    """Base of both request types: extra fields are options, which `Options` checks."""
 
     model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=_describe_options)
 

@@ -54,8 +54,8 @@ class Component:
     """Finds the propositions of Docs; the Docs of a batch share the batches of the model.
 
     model    the name of a model that ships with capsrl, or a model folder
-    device   cpu, cuda, cuda:1; by default the GPU if there is one
-    threads  at most so many CPU threads; by default the process's cores, one if they are busy
+    device   cpu, cuda, cuda:1; default: the GPU if there is one
+    threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
     options  fields of `capsrl.Options`: pos, iterations, threshold
 
     The model is loaded when it is first needed: a pipeline read from disk brings its own.

@@ -98,7 +98,7 @@ class Lemmatizer:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Lemmatizer":
-        """Make a lemmatizer of what `to_dict` gave; raise ModelError naming `source` otherwise."""
+        """Make a lemmatizer from the output of `to_dict`; raises ModelError naming `source`."""
         known, exceptions = data.get("known"), data.get("exceptions")
         if not isinstance(known, list) or not all(isinstance(lemma, str) for lemma in known):
             raise ModelError(

@@ -349,7 +349,7 @@ class Training:
     def _score(
         self, labeler: Labeler, sentences: list[Sentence], *, iterations: int | None = None
     ) -> Scores:
-        """Score with the public API, so that users get what is reported."""
+        """Score with the public API, so that reported scores are those users get."""
         labeled = labeler.label_sentences(sentences, predicates="marked", iterations=iterations)
         return score(sentences, self._until_stopped(labeled))
 

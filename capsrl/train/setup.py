@@ -1,4 +1,4 @@
-"""Build what a recipe trains: the network, from the corpus, and its training step."""
+"""Build the network of a recipe from its corpus, and the training step."""
 
 import functools
 import random

@@ -420,19 +420,18 @@ def test_lone_surrogates_are_shown_or_refused(label):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("Go!",), "Go!: no such file; to label the words themselves write: capsrl label 'Go! '"),
+        (("Go!",), "Go!: no such file; to label the words themselves write: echo 'Go!' | capsrl la"),
         (("Dogs", "bark."), "Dogs: no such file; to label the words themselves write: capsrl label "
          "'Dogs bark.'"),
-        (("good.txt", "absent.txt"), "absent.txt: no such file; to label the words themselves wri"),
-        (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: capsrl label "
-         "'Go! '"),
-        (("texts/*.txt",), "texts/*.txt: no such file; to label the words themselves write: "),
+        (("good.txt", "absent.txt"), "absent.txt: no such file\n"),
+        (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: echo 'Go!' | "),
+        (("texts/*.txt",), "texts/*.txt: no such file\n"),
         (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
         (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
          " .ndjson (and .gz or .xz), got .md; rename the file or name the format with --from: te"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
-         ".jsonl .ndjson (and .gz or .xz), got 0 others; name the format with --from"),
+         ".jsonl .ndjson (and .gz or .xz), got 0 files\n"),
         (("-", "-"), "-: expected standard input once, got it twice"),
         (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; convert the file"),
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
@@ -444,7 +443,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .conll09 .conll .conllup "),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
-        (("Go on.", "--pos", "verb,adverb"), "pos: expected some of verb, noun, adjective, got "
+        (("Go on.", "--pos", "verb,adverb"), "pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
         (("Go on.", "--predicates", "gold"), "predicates: expected auto, marked or found, got 'go"),
         (("Go on.", "--iterations", 0), "iterations: expected an integer of at least 1, got 0"),

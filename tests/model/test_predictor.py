@@ -9,7 +9,13 @@ from capsrl.errors import ConfigError
 from capsrl.model.predictor import Predictor
 from capsrl.options import Options
 from capsrl.text.lemmatizer import learn_lemmas
-from tests.helpers.tiny_networks import SENTENCES, blind, make_config, make_labeler
+from tests.helpers.tiny_networks import (
+    SENTENCES,
+    blind,
+    make_config,
+    make_labeler,
+    write_encoder,
+)
 
 CPU = torch.device("cpu")
 
@@ -66,3 +72,14 @@ def test_predicted_tags_are_added():
     first, second = predict(network, [tagged[0], blind(SENTENCES[1])], predicates="found")
     assert first.tags == ("NN", "NN", "NN")
     assert len(second.tags) == 2
+
+
+def test_predicted_tags_where_predicates_are_marked(tmp_path):
+    """A network that encodes a sentence once per predicate tags it too."""
+    write_encoder(tmp_path, limit=24)
+    embeddings = {"transformer": str(tmp_path), "mark_predicate": True}
+    config = dataclasses.replace(make_config(embeddings=embeddings), tagger=True)
+    network = make_labeler(config).network
+    (labeled,) = predict(network, [blind(SENTENCES[1])], predicates="marked")
+    assert len(labeled.tags) == len(SENTENCES[1].words)
+    assert labeled.predicates == SENTENCES[1].predicates

@@ -198,7 +198,7 @@ def span_head(words: Set[int], heads: Sequence[int | None]) -> int:
 
     heads  a tree over the sentence: the head of each word, None at the root
     """
-    # What is nearest to the root has its head outside: that is nearer still.
+    # The shallowest word has its head outside the span, because its head is shallower.
     return min(words, key=lambda word: (_depth(word, heads), word))
 
 

@@ -15,7 +15,7 @@ from capsrl.sentence import Sentence
 
 
 class WordVectors(nn.Module):
-    """The vectors of several sources side by side; `index` and `collate` answer by source name."""
+    """The concatenated vectors of several sources; dictionaries are keyed by source name."""
 
     def __init__(self, sources: Mapping[str, WordSource[Any]]) -> None:
         super().__init__()
