@@ -187,6 +187,11 @@ class DataConfig:
         COSMETIC,
         "files scored once at the end, by the name they have in the model card",
     ] = field(default_factory=dict)
+    partial: Annotated[
+        list[str],
+        PATH,
+        "more files to train on, in which only some predicates are annotated",
+    ] = field(default_factory=list)
     frames: Annotated[
         str | None,
         PATH,

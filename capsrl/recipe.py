@@ -24,6 +24,7 @@ from capsrl.settings import (
     Setting,
     build,
     find_mistakes,
+    flatten,
     list_settings,
 )
 
@@ -95,6 +96,8 @@ def resolve_paths(values: dict[str, Any], folder: Path) -> None:
         value = table.get(last)
         if isinstance(value, dict):
             table[last] = {name: _resolve(folder, path) for name, path in value.items()}
+        elif isinstance(value, list):
+            table[last] = [_resolve(folder, path) for path in value]
         elif isinstance(value, str) and not _is_package(setting, value, folder):
             table[last] = _resolve(folder, value)
 
@@ -107,9 +110,18 @@ def recipe_paths(recipe: Recipe) -> dict[str, str]:
         value = functools.reduce(operator.getitem, key.split("."), settings)
         if isinstance(value, dict):
             paths |= {f"{key}.{name}": path for name, path in value.items()}
+        elif isinstance(value, list):
+            paths |= {f"{key}[{n}]": path for n, path in enumerate(value)}
         elif setting.is_path and value and not _is_package(setting, value, Path()):
             paths[key] = value
     return paths
+
+
+def settings_by_name(recipe: Recipe) -> dict[str, Any]:
+    """List all settings by dotted key, with the names of files and folders instead of paths."""
+    settings = flatten(dataclasses.asdict(recipe))
+    names = {key: _name(path) for key, path in recipe_paths(recipe).items() if key in settings}
+    return settings | names | {"data.partial": [_name(path) for path in recipe.data.partial]}
 
 
 def defining_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +168,10 @@ def _is_package(setting: Setting, value: str, folder: Path) -> bool:
 
 def _resolve(folder: Path, value: Any) -> Any:  # noqa: ANN401 - unchecked
     return os.path.normpath(folder / value) if isinstance(value, str) else value
+
+
+def _name(path: str) -> str:
+    return os.path.basename(os.path.normpath(path))
 
 
 def _hint(key: str, mistake: str) -> str:

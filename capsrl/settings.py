@@ -135,6 +135,8 @@ def _fits(value: object, kind: Any) -> bool:  # noqa: ANN401
         return value in typing.get_args(kind)
     if typing.get_origin(kind) is dict:
         return False  # tables are checked item by item
+    if typing.get_origin(kind) is list:
+        return isinstance(value, list) and all(isinstance(item, str) for item in value)
     return isinstance(value, kind)
 
 
@@ -145,6 +147,8 @@ def describe_type(kind: Any) -> str:  # noqa: ANN401
         return f"{', '.join(others)} or {last}"
     if typing.get_origin(kind) is dict:
         return "a table"
+    if typing.get_origin(kind) is list:
+        return "a list of strings"
     names = {int: "a whole number", float: "a number", bool: "true or false"}
     return names.get(kind, "a string")
 

@@ -14,6 +14,7 @@ from capsrl.recipe import (
     load_values,
     read_recipe,
     recipe_paths,
+    settings_by_name,
 )
 from capsrl.settings import find_mistakes, flatten
 
@@ -57,6 +58,18 @@ def test_paths_are_relative_to_the_recipe(tmp_path):
         dev="/elsewhere/dev.conll09",
         test={"one": str(tmp_path / "corpus/one.conll09")},
     )
+
+
+def test_partial_files(tmp_path):
+    path = write(tmp_path, GOOD.replace("[data]", '[data]\npartial = ["a.jsonl", "/b/b.jsonl"]'))
+    recipe = read_recipe(path)
+    assert recipe.data.partial == [str(tmp_path / "a.jsonl"), "/b/b.jsonl"]
+    assert recipe_paths(recipe)["data.partial[1]"] == "/b/b.jsonl"
+    assert settings_by_name(recipe)["data.partial"] == ["a.jsonl", "b.jsonl"]
+    assert read_recipe(path, ['data.partial=["c.jsonl"]']).data.partial == ["c.jsonl"]
+    assert problems(path, "data.partial=3") == [
+        "--set: data.partial: expected a list of strings, got 3"
+    ]
 
 
 def test_a_transformer_is_a_folder_or_a_package(tmp_path):

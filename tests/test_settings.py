@@ -35,6 +35,7 @@ class Outer:
     name: str | None = None
     on: bool = False
     paths: dict[str, str] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
     inner: Inner = field(default_factory=Inner)
 
 
@@ -45,6 +46,7 @@ def test_list_settings():
         "name",
         "on",
         "paths",
+        "words",
         "inner.size",
         "inner.rate",
         "inner.shape",
@@ -72,6 +74,8 @@ def test_list_settings():
         ({"name": 3}, "name: expected a string, got 3"),
         ({"paths": "x"}, 'paths: expected a table, got "x"'),
         ({"paths": {"a": 1}}, "paths.a: expected a string, got 1"),
+        ({"words": "x"}, 'words: expected a list of strings, got "x"'),
+        ({"words": ["x", 1]}, 'words: expected a list of strings, got ["x", 1]'),
         ({"file": None}, "file: expected a string, got null"),
         ({"inner": {"siz": 1}}, "unknown key inner.siz; did you mean inner.size?"),
         ({"size": 1}, "unknown key size; did you mean inner.size?"),
@@ -87,9 +91,10 @@ def test_missing_key():
 
 
 def test_valid_values():
-    values = {"file": "x", "name": None, "paths": {"a": "b"}, "inner": {"rate": 1}}
+    values = {"file": "x", "name": None, "paths": {"a": "b"}, "words": ["c"], "inner": {"rate": 1}}
     assert find_mistakes(Outer, values) == {}
-    assert build(Outer, values) == Outer(file="x", paths={"a": "b"}, inner=Inner(rate=1))
+    built = Outer(file="x", paths={"a": "b"}, words=["c"], inner=Inner(rate=1))
+    assert build(Outer, values) == built
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from capsrl.cli.convert_corpus import CORPORA, SUFFIX, convert_corpus
 from capsrl.cli.inputs import check_text
 from capsrl.cli.options import From, option
 from capsrl.cli.progress import watched_lines
+from capsrl.data.convert.clear_parser import PIPELINE
 from capsrl.data.files import name_of
 from capsrl.data.formats import TEXT, WRITABLE, format_of, parse_sentences, write_sentences
 from capsrl.errors import ConfigError
@@ -17,7 +18,9 @@ from capsrl.errors import ConfigError
 def convert_command(
     source: Annotated[
         str,
-        typer.Argument(metavar="IN", help="File to read; - is stdin. Or a corpus: ewt or up."),
+        typer.Argument(
+            metavar="IN", help="File to read; - is stdin. Or a corpus: ewt, up, frames."
+        ),
     ],
     target: Annotated[
         str,
@@ -46,8 +49,21 @@ def convert_command(
     up: Annotated[
         str | None, option("FOLDER", "For up: Universal Propositions 2.0 of the treebank.")
     ] = None,
+    frames: Annotated[
+        str | None, option("FOLDER", "For frames: PropBank frame files, *.xml.")
+    ] = None,
+    parser: Annotated[
+        str | None,
+        option(
+            "PIPELINE", f"For frames: English spaCy pipeline, a name or folder. Default: {PIPELINE}"
+        ),
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        option("FILE", "For frames: leave out what overlaps FILE; may be repeated."),
+    ] = None,
     suffix: Annotated[
-        str | None, option("SUFFIX", f"For ewt and up: suffix of the files. Default: {SUFFIX}")
+        str | None, option("SUFFIX", f"For a corpus: suffix of the files. Default: {SUFFIX}")
     ] = None,
 ) -> None:
     """Convert a corpus to another format.
@@ -57,16 +73,25 @@ def convert_command(
 
     `capsrl convert ewt --ud FOLDER --propbank FOLDER OUT` makes the English Web Treebank with
     PropBank, `capsrl convert up --ud FOLDER --up FOLDER OUT` a language of Universal Propositions
-    2.0, with one file per split in the folder OUT.
+    2.0, with one file per split in the folder OUT. `capsrl convert frames --frames FOLDER OUT`
+    makes OUT/examples from the examples in PropBank frame files, for data.partial of a recipe.
     """
-    file_options = {"--to": to_format, "--merge": merge}
-    corpus_options = {"--ud": ud, "--propbank": propbank, "--up": up, "--suffix": suffix}
+    folders = {"--ud": ud, "--propbank": propbank, "--up": up, "--frames": frames}
+    frames_options = {"--parser": parser, "--without": " ".join(without or ()) or None}
     if source in CORPORA and from_format is None:
-        _refuse(source, file_options, "with a file")
-        folders = {"ud": ud, "propbank": propbank, "up": up}
-        convert_corpus(source, target, folders, suffix=suffix or SUFFIX)
+        _refuse(source, {"--to": to_format, "--merge": merge}, "with a file")
+        if source != "frames":
+            _refuse(source, frames_options, "with frames")
+        convert_corpus(
+            source,
+            target,
+            folders,
+            suffix=suffix or SUFFIX,
+            parser=parser or PIPELINE,
+            without=without or (),
+        )
         return
-    _refuse(source, corpus_options, f"with {' or '.join(CORPORA)}")
+    _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=WRITABLE, option="--to")
     with watched_lines(source) as lines:

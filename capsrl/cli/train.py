@@ -111,11 +111,14 @@ def key_table(settings: Iterable[Setting]) -> Iterator[str]:
 def _values(setting: Setting) -> str:
     kind = describe_type(setting.type)
     if setting.is_path:
-        kind = "a table of paths" if setting.default == {} else "a path"
+        several = {"a table": "a table of paths", "a list of strings": "a list of paths"}
+        kind = several.get(kind, "a path")
     return kind if setting.range is None else f"{kind}, {setting.range.text}"
 
 
 def _default(setting: Setting) -> str:
     if setting.default is REQUIRED:
         return "required"
-    return f"`{json.dumps(setting.default)}`" if setting.default not in (None, "", {}) else "none"
+    return (
+        f"`{json.dumps(setting.default)}`" if setting.default not in (None, "", {}, []) else "none"
+    )

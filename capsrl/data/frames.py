@@ -38,16 +38,10 @@ def read_frames(folder: str | Path) -> Frames:
     Files outside the folder that a DOCTYPE names are not read, and entities are refused.
     Raises DataError naming the file, and the line or roleset, that is wrong.
     """
-    files = sorted(Path(folder).glob("*.xml"))
-    if not files:
-        raise DataError(
-            f"{folder}: expected a folder with PropBank frame files (*.xml), got none; "
-            "in propbank-frames it is called frames"
-        )
     descriptions: dict[str, dict[str, str]] = {}
     senses: dict[str, dict[str, None]] = {}  # the inner dicts are ordered sets
-    for file in files:
-        root = _parse(file)
+    for file in find_frame_files(folder):
+        root = parse_frame_file(file)
         if root.tag != "frameset":
             raise DataError(f"{file}: expected a <frameset>, got a <{root.tag}>")
         for predicate in root.iter("predicate"):
@@ -58,6 +52,17 @@ def read_frames(folder: str | Path) -> Frames:
                 for key in _keys(lemma, roleset):
                     senses.setdefault(key, {})[sense] = None
     return Frames(descriptions, {key: tuple(found) for key, found in senses.items()})
+
+
+def find_frame_files(folder: str | Path) -> list[Path]:
+    """Return the .xml files of a folder, sorted by name; raise DataError if there are none."""
+    files = sorted(Path(folder).glob("*.xml"))
+    if not files:
+        raise DataError(
+            f"{folder}: expected a folder with PropBank frame files (*.xml), got none; "
+            "in propbank-frames it is called frames"
+        )
+    return files
 
 
 def _keys(lemma: str, roleset: Element) -> Iterator[str]:
@@ -89,8 +94,11 @@ def _attribute(element: Element, name: str, source: str) -> str:
     return value
 
 
-def _parse(file: Path) -> Element:
-    """Parse a file with expat itself: the parser of ElementTree would expand entities."""
+def parse_frame_file(file: Path) -> Element:
+    """Parse a file with expat itself: the parser of ElementTree would expand entities.
+
+    Raises DataError naming the file, and the line, that is wrong.
+    """
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True

@@ -34,6 +34,7 @@ class IndexedSentence:
     senses        n    index of the gold sense among the candidates of the lemma, or IGNORED
     patterns      n    the pattern of that sense, or IGNORED
     tags          T    part-of-speech ids, None if unknown
+    partial       only some of its predicates are annotated
     """
 
     n_words: int
@@ -45,6 +46,7 @@ class IndexedSentence:
     senses: NDArray[np.int64]
     patterns: NDArray[np.int64]
     tags: NDArray[np.int64] | None
+    partial: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Gold:
     roles         P T  role ids
     senses        P    index among the candidates
     patterns      P    pattern ids
-    is_predicate  B T  1 at predicates, 0 at other words
+    is_predicate  B T  1 at predicates, 0 at other words, except in partially annotated sentences
     tags          B T  part-of-speech ids
     """
 
@@ -197,11 +199,19 @@ def group_predicates(
 
 
 def index_sentence(
-    sentence: Sentence, vectors: WordVectors, inventory: Inventory, *, gold: bool = True
+    sentence: Sentence,
+    vectors: WordVectors,
+    inventory: Inventory,
+    *,
+    gold: bool = True,
+    partial: bool = False,
 ) -> IndexedSentence:
     """Look up everything that the network needs from a sentence.
 
-    gold  with lemmas and gold answers, for a loss; else with only the positions of its predicates
+    gold     with lemmas and gold answers, for a loss; else with only the positions of its
+             predicates
+    partial  only some predicates are annotated, and tags may differ from those of the training
+             corpus: other words, tags, and roles that the inventory lacks are IGNORED
     """
     n_words = len(sentence.words)
     source_items = vectors.index(sentence)
@@ -216,6 +226,7 @@ def index_sentence(
         senses=none,
         patterns=none,
         tags=None,
+        partial=partial,
     )
     return _with_gold(indexed, sentence, inventory) if gold else indexed
 
@@ -229,15 +240,17 @@ def _with_gold(
     for row, proposition in enumerate(sentence.propositions):
         # A softmax gives one answer: the first of several roles of a word (A0|AM-LOC) counts.
         for argument in reversed(proposition.arguments):
-            roles[row, argument.word] = inventory.role_id(argument.role)
+            ignored = indexed.partial and argument.role not in inventory.roles
+            roles[row, argument.word] = IGNORED if ignored else inventory.role_id(argument.role)
     pairs = list(zip(senses, lemmas, strict=True))
+    tags = None if indexed.partial else sentence.tags
     return replace(
         indexed,
         lemmas=lemmas,
         roles=roles,
         senses=_array([_sense_index(sense, lemma, inventory) for sense, lemma in pairs]),
         patterns=_array([_pattern_id(sense, lemma, inventory) for sense, lemma in pairs]),
-        tags=_array(inventory.tags.ids(sentence.tags)) if sentence.tags else None,
+        tags=_array(inventory.tags.ids(tags)) if tags else None,
     )
 
 
@@ -312,7 +325,7 @@ def collate_gold(items: Sequence[IndexedSentence], n_words: int) -> Gold:
     for number, item in enumerate(items):
         roles[first : first + len(item.predicates), : item.n_words] = item.roles
         first += len(item.predicates)
-        words["is_predicate"][number, : item.n_words] = 0
+        words["is_predicate"][number, : item.n_words] = IGNORED if item.partial else 0
         words["is_predicate"][number, list(item.predicates)] = 1
         if item.tags is not None:
             words["tags"][number, : item.n_words] = item.tags

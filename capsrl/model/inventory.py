@@ -116,12 +116,18 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
 
 
 def build_inventory(
-    sentences: Iterable[Sentence], *, frames: Frames | None = None, source: str = "training corpus"
+    sentences: Iterable[Sentence],
+    *,
+    partial: Iterable[Sentence] = (),
+    frames: Frames | None = None,
+    source: str = "training corpus",
 ) -> Inventory:
     """Collect the inventory of training sentences.
 
-    frames  frame files, whose senses become candidates too
-    source  the name of the sentences in messages
+    partial  partially annotated sentences: their words, lemmas and senses are added, but not their
+             roles and tags
+    frames   frame files, whose senses become candidates too
+    source   the name of the sentences in messages
     Raises DataError if no predicate has a sense.
     """
     counts: dict[str, Counter[str]] = {name: Counter() for name in ("role", "word", "tag", "sense")}
@@ -131,15 +137,15 @@ def build_inventory(
         counts["tag"].update(sentence.tags or ())
         for proposition in sentence.propositions:
             counts["role"].update(argument.role for argument in proposition.arguments)
-            if proposition.sense is not None:
-                lemma = lemma_of(sentence, proposition.predicate)
-                counts["sense"][proposition.sense] += 1
-                senses_of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
+        _count_senses(sentence, counts["sense"], senses_of_lemma)
     if not counts["sense"]:
         raise DataError(
             f"{source}: expected predicates with senses, got none; "
             "a file without senses cannot be used for training"
         )
+    for sentence in partial:
+        counts["word"].update(sentence.words)
+        _count_senses(sentence, counts["sense"], senses_of_lemma)
     patterns = _count_patterns(senses_of_lemma)
     lemmas = Vocab.from_counts(dict.fromkeys(senses_of_lemma, 1))
     for lemma, more in (frames.senses if frames else {}).items():
@@ -164,6 +170,16 @@ def build_inventory(
         tags=Vocab.from_counts(counts["tag"]),
         descriptions=frames.descriptions if frames else {},
     )
+
+
+def _count_senses(
+    sentence: Sentence, senses: Counter[str], senses_of_lemma: dict[str, Counter[str]]
+) -> None:
+    for proposition in sentence.propositions:
+        if proposition.sense is not None:
+            lemma = lemma_of(sentence, proposition.predicate)
+            senses[proposition.sense] += 1
+            senses_of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
 
 
 def lemma_of(sentence: Sentence, position: int) -> str:

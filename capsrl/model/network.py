@@ -89,9 +89,11 @@ class Network(nn.Module):
         self.routing_chunks = routing_chunks
         self.mark_predicate = mark_predicate
 
-    def index(self, sentence: Sentence, *, gold: bool = True) -> IndexedSentence:
+    def index(
+        self, sentence: Sentence, *, gold: bool = True, partial: bool = False
+    ) -> IndexedSentence:
         """The sentence as numbers; see `batches.index_sentence`."""
-        return index_sentence(sentence, self.vectors, self.inventory, gold=gold)
+        return index_sentence(sentence, self.vectors, self.inventory, gold=gold, partial=partial)
 
     def collate(
         self, items: Sequence[IndexedSentence], *, gold: bool = True, unmarked: bool = True

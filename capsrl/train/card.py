@@ -1,15 +1,13 @@
 """Write the model card: the README.md of a model folder."""
 
-import dataclasses
 import json
 import os
 from collections.abc import Mapping, Sequence
 
 from capsrl import __version__
 from capsrl.config import Recipe
-from capsrl.recipe import DEFAULTS, recipe_paths
+from capsrl.recipe import DEFAULTS, settings_by_name
 from capsrl.score import Scores
-from capsrl.settings import flatten
 
 
 def make_card(
@@ -18,11 +16,14 @@ def make_card(
     dev: Scores,
     tests: Mapping[str, Scores],
     n_sentences: int,
+    n_partial: int = 0,
     intermediate: Sequence[Scores] = (),
 ) -> str:
     """Make the card as Markdown, with the YAML front matter that model hubs read.
 
     dev, tests     scores of the model
+    n_sentences    in `data.train`
+    n_partial      in the files of `data.partial`
     intermediate   scores on dev after 1, 2, ... iterations, up to one less than in training
     """
     data = recipe.data
@@ -39,7 +40,7 @@ def make_card(
         f"- corpus: {name}\n"
         f"- license of the corpus: {data.license or 'not stated in the recipe'}\n"
         f"- trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
-        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n",
+        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n" + _partial(recipe, n_partial),
         "## Scores\n",
         "With gold predicates. Precision, recall and F1 are the official CoNLL-2009 scores over "
         "senses and arguments together; EM (exact match) is the percentage of propositions with "
@@ -52,6 +53,15 @@ def make_card(
         _limits(recipe),
     ]
     return "\n".join(parts)
+
+
+def _partial(recipe: Recipe, n_sentences: int) -> str:
+    files = ", ".join(f"`{os.path.basename(path)}`" for path in recipe.data.partial)
+    return (
+        f"- also trained on {n_sentences} partially annotated sentences of {files}\n"
+        if files
+        else ""
+    )
 
 
 def _front_matter(recipe: Recipe) -> str:
@@ -85,11 +95,9 @@ def _score_table(dev: Scores, intermediate: Sequence[Scores], tests: Mapping[str
 
 def _changes(recipe: Recipe) -> list[str]:
     """List the settings that differ from their defaults as TOML lines, files by name only."""
-    names = {key: os.path.basename(path) for key, path in recipe_paths(recipe).items()}
-    settings = flatten(dataclasses.asdict(recipe)) | names
     return [
         f"{key} = {json.dumps(value, ensure_ascii=False)}"
-        for key, value in settings.items()
+        for key, value in settings_by_name(recipe).items()
         if key not in DEFAULTS or value != DEFAULTS[key]
     ]
 

@@ -24,8 +24,7 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, recipe_paths
-from capsrl.settings import flatten
+from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
 
 FORMAT = 2
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
@@ -102,14 +101,14 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     Test files are left out, as they do not affect training. Encoders and other folders are
     identified by their names only.
     """
-    flat = flatten(dataclasses.asdict(recipe))
-    fingerprint = {key: value for key, value in flat.items() if key in SETTINGS}
-    for key, path in recipe_paths(recipe).items():
-        if key in fingerprint:
-            fingerprint[key] = os.path.basename(os.path.normpath(path))
-    for key in ("data.train", "data.dev"):
-        fingerprint[key] = f"{fingerprint[key]} (sha256 {file_digest(flat[key])})"
-    return fingerprint
+    settings = settings_by_name(recipe)
+    fingerprint = {key: value for key, value in settings.items() if key in SETTINGS}
+    data = recipe.data
+    return fingerprint | {
+        "data.train": _name_and_digest(data.train),
+        "data.dev": _name_and_digest(data.dev),
+        "data.partial": [_name_and_digest(path) for path in data.partial],
+    }
 
 
 def check_resumable(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
@@ -195,6 +194,10 @@ def _on_cpu(tensor: Tensor) -> Tensor:
 
 def _or_nan(value: float | None) -> float:
     return float("nan") if value is None else value
+
+
+def _name_and_digest(path: str) -> str:
+    return f"{os.path.basename(path)} (sha256 {file_digest(path)})"
 
 
 def file_digest(path: str) -> str:

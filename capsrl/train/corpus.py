@@ -1,4 +1,4 @@
-"""Read the train, dev and test files of a recipe and check that they can be used."""
+"""Read the files of a recipe and check that they can be used."""
 
 import os
 from collections import Counter
@@ -13,15 +13,20 @@ from capsrl.sentence import Sentence
 
 @dataclass(frozen=True)
 class Corpus:
-    """The sentences of a training run; `tests` by the names the recipe gives them."""
+    """The sentences of a training run; `tests` by the names the recipe gives them.
+
+    partial  more sentences to train on, in which only some predicates are annotated
+    """
 
     train: list[Sentence]
+    partial: list[Sentence]
     dev: list[Sentence]
     tests: dict[str, list[Sentence]]
 
     def count_words(self) -> Counter[str]:
         """Count the words of the training sentences; words of the other files have count 0."""
-        counts = Counter(word for sentence in self.train for word in sentence.words)
+        trained = (*self.train, *self.partial)
+        counts = Counter(word for sentence in trained for word in sentence.words)
         for sentences in (self.dev, *self.tests.values()):
             counts.update({word: 0 for sentence in sentences for word in sentence.words})
         return counts
@@ -44,10 +49,12 @@ def check_files(recipe: Recipe) -> None:
 def read_corpus(data: DataConfig) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
-    Raises DataError for a file without sentences, and for a dev or test file without senses.
+    Raises DataError for a file without sentences, for a dev or test file without senses, and for
+    a partially annotated file without predicates.
     """
     return Corpus(
         train=_read(data.train),
+        partial=[sentence for path in data.partial for sentence in _read_partial(path)],
         dev=_read_gold(data.dev),
         tests={name: _read_gold(path) for name, path in data.test.items()},
     )
@@ -57,6 +64,13 @@ def _read(path: str) -> list[Sentence]:
     sentences = [sentence for sentence in read_sentences(path) if sentence.words]
     if not sentences:
         raise DataError(f"{path}: expected sentences, got none")
+    return sentences
+
+
+def _read_partial(path: str) -> list[Sentence]:
+    sentences = [sentence for sentence in _read(path) if sentence.propositions]
+    if not sentences:
+        raise DataError(f"{path}: expected annotated predicates, got none")
     return sentences
 
 

@@ -126,7 +126,10 @@ class Training:
         self._step = build_step(recipe, self._network, processes)
         if recipe.train.cache_states and not self.state.finished:
             self._cache_states()
-        self._indexed = [self._network.index(sentence) for sentence in self._corpus.train]
+        self._indexed = [
+            *(self._network.index(sentence) for sentence in self._corpus.train),
+            *(self._network.index(sentence, partial=True) for sentence in self._corpus.partial),
+        ]
         if saved is not None:
             self._step.restore(saved.tensors, source=self._checkpoint)
             self._restore_random(saved.tensors)
@@ -251,6 +254,7 @@ class Training:
             intermediate=intermediate,
             tests=tests,
             n_sentences=len(self._corpus.train),
+            n_partial=len(self._corpus.partial),
         )
         with open_writer(model / "README.md") as file:
             file.write(card)
@@ -312,7 +316,8 @@ class Training:
         return saved
 
     def _cache_states(self) -> None:
-        self._network.vectors.cache_states([*self._corpus.train, *self._corpus.dev])
+        corpus = self._corpus
+        self._network.vectors.cache_states([*corpus.train, *corpus.partial, *corpus.dev])
 
     def _restore_random(self, tensors: dict[str, Tensor]) -> None:
         """Restore the generators of this process; a process that is new keeps its own."""

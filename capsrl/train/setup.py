@@ -32,7 +32,9 @@ def build_network(recipe: Recipe, corpus: Corpus, processes: Processes) -> Netwo
 
 def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
     frames = read_frames(recipe.data.frames) if recipe.data.frames else None
-    inventory = build_inventory(corpus.train, frames=frames, source=recipe.data.train)
+    inventory = build_inventory(
+        corpus.train, partial=corpus.partial, frames=frames, source=recipe.data.train
+    )
     if recipe.data.language == "en":  # the lemmatizer's rules are those of English
         inventory = replace(inventory, lemmatizer=learn_lemmas(corpus.train))
     return inventory

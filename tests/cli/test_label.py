@@ -420,11 +420,11 @@ def test_lone_surrogates_are_shown_or_refused(label):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("Go!",), "Go!: no such file; to label the words themselves write: echo 'Go!' | capsrl la"),
+        (("Go!",), "Go!: no such file; to label the words themselves write: echo 'Go!' | capsrl"),
         (("Dogs", "bark."), "Dogs: no such file; to label the words themselves write: capsrl label "
          "'Dogs bark.'"),
         (("good.txt", "absent.txt"), "absent.txt: no such file\n"),
-        (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: echo 'Go!' | "),
+        (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: echo 'Go!' |"),
         (("texts/*.txt",), "texts/*.txt: no such file\n"),
         (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
         (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),

@@ -16,13 +16,13 @@ def test_keys():
 
 
 def test_key_table():
-    keys = ("data.train", "data.test", "data.frames", "train.epochs", "train.schedule")
+    keys = ("data.train", "data.test", "data.partial", "train.epochs", "train.schedule")
     _, _, *rows = key_table(SETTINGS[key] for key in keys)
     cells = [[cell.strip() for cell in row.split("|")[2:4]] for row in rows]
     assert cells == [
         ["a path", "required"],
         ["a table of paths", "none"],
-        ["a path", "none"],
+        ["a list of paths", "none"],
         ["a whole number, at least 1", "`100`"],
         ["'constant', 'linear' or 'cosine'", '`"constant"`'],
     ]

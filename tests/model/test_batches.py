@@ -170,6 +170,19 @@ def test_tags_are_gold_if_known():
     assert gold.tags.tolist() == [[*inventory.tags.ids(["DT", "NN"]), IGNORED], [IGNORED] * 3]
 
 
+def test_partial_annotation():
+    yodel = sentence("Ann sees us and sings", (1, "see.01", {0: "A0", 2: "A9"}))
+    tagged = dataclasses.replace(yodel, tags=("DT",) * 5)
+    inventory = build_inventory([*SENTENCES, Sentence(words=("a",), tags=("DT",))])
+    item = index_sentence(tagged, NO_VECTORS, inventory, partial=True)
+    gold = collate_gold([item], 6)
+    none = IGNORED
+    assert gold.is_predicate.tolist() == [[none, 1, none, none, none, none]]
+    # A9 is not in the inventory; it must not be learned as no role.
+    assert gold.roles.tolist() == [[inventory.role_id("A0"), 0, none, 0, 0, none]]
+    assert bool((gold.tags == none).all())
+
+
 def test_predicates_have_candidates():
     two = dataclasses.replace(with_predicates(5, 0), predicates=(1, 4), lemmas=("see", "zzz"))
     one = dataclasses.replace(with_predicates(5, 0), predicates=(2,), lemmas=("go",))

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 
 import pytest
@@ -94,6 +95,17 @@ def test_frames_add_senses():
     assert inventory.sense_counts[inventory.senses.index("fly.01")] == 0
     assert "fly" not in inventory.lemmas  # nothing was learned for it
     assert inventory.descriptions == {"fly.01": {"A0": "pilot"}}
+
+
+def test_partial_sentences_add_senses_but_no_roles_and_tags():
+    yodel = sentence("Ann yodels", (1, "yodel.01", {0: "A9"}), lemmas="ann yodel")
+    partial = [dataclasses.replace(yodel, tags=("NNP", "ODD"))] * 2
+    inventory = build_inventory(SENTENCES, partial=partial)
+    assert senses_of(inventory, "yodel") == ["yodel.01"]
+    assert "yodel" in inventory.lemmas
+    assert "yodels" in inventory.words
+    alone = build_inventory(SENTENCES)
+    assert (inventory.roles, inventory.tags) == (alone.roles, alone.tags)
 
 
 def test_no_senses_are_refused():

@@ -1,9 +1,14 @@
 """Convert published treebanks and their propositions to one file per split.
 
-ewt        English, annotated by hand: UD_English-EWT and propbank-release
-up         other languages, projected: a UD treebank and its Universal Propositions 2.0
-gold_skel  reads the files of propbank-release: propositions without the words
-align      aligns the words of two tokenizations by their tags
+ewt             English, annotated by hand: UD_English-EWT and propbank-release
+up              other languages, projected: a UD treebank and its Universal Propositions 2.0
+frame_examples  English, one annotated predicate per example: PropBank frame files
+gold_skel       reads the files of propbank-release: propositions without the words
+align           aligns the words of two tokenizations by their tags
+heads           finds the head of a span in a tree
+clear_parser    parses the examples with spaCy
+content_heads   converts their trees to content heads, as in UD
+held_out        finds examples that overlap dev and test files
 
 What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
 """

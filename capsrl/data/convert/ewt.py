@@ -6,7 +6,7 @@ and each span becomes its head in the UD tree.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from capsrl.data.conllu import read_conllu
 from capsrl.data.convert import find_file, without_auxiliaries
 from capsrl.data.convert.align import align_tags
 from capsrl.data.convert.gold_skel import Skeleton, SkeletonProposition, read_gold_skel
+from capsrl.data.convert.heads import Tree, span_head
 from capsrl.data.files import read_lines
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence
@@ -33,8 +34,7 @@ def read_ewt(
     propbank  a checkout of propbank-release, which has data/google/ewt
     left_out  gets the number of what was left out: documents that PropBank lacks, auxiliaries
               (be.03, have.01, do.01), and what cannot be aligned after the corrections in UD
-    A span whose words have several heads outside it is given to the head nearest to the root, of
-    equals to the first.
+    A span becomes its head (`heads.span_head`).
     Raises DataError immediately for a folder without the expected files, and while reading, naming
     file and line.
     """
@@ -176,41 +176,25 @@ def _within(places: Sequence[Sequence[Place]], number: int) -> list[list[int]]:
 def _proposition(
     published: SkeletonProposition,
     words: Sequence[Sequence[int]],
-    heads: Sequence[int | None],
+    tree: Tree,
     left_out: Counter[str],
 ) -> Proposition:
     arguments: dict[Argument, None] = {}  # a set that keeps the order
     for span in published.spans:
         inside = {word for old in range(span.first, span.last + 1) for word in words[old]}
         if inside:
-            arguments[Argument(span.role, span_head(inside, heads))] = None
+            arguments[Argument(span.role, span_head(inside, tree))] = None
         else:
             left_out["arguments in another sentence than their predicate"] += 1
     return Proposition(
-        span_head(set(words[published.predicate]), heads),
+        span_head(set(words[published.predicate]), Tree(tree.heads, None)),
         published.sense,
         tuple(sorted(arguments, key=lambda argument: argument.word)),
     )
 
 
-def span_head(words: Set[int], heads: Sequence[int | None]) -> int:
-    """The word of a span whose head is outside; of several the nearest to the root, then the first.
-
-    heads  a tree over the sentence: the head of each word, None at the root
-    """
-    # The shallowest word has its head outside the span, because its head is shallower.
-    return min(words, key=lambda word: (_depth(word, heads), word))
-
-
-def _depth(word: int, heads: Sequence[int | None]) -> int:
-    depth = 0
-    while (head := heads[word]) is not None:
-        word, depth = head, depth + 1
-    return depth
-
-
-def _tree(sentence: Sentence) -> Sequence[int | None]:
-    """The heads of a sentence, once it is sure that every word leads to a root."""
+def _tree(sentence: Sentence) -> Tree:
+    """Return the tree of a sentence; raise DataError if there is none or it has a circle."""
     heads = sentence.heads
     if heads is None:
         raise DataError(f"sentence {sentence.id!r}: expected a tree, got no heads")
@@ -224,4 +208,4 @@ def _tree(sentence: Sentence) -> Sequence[int | None]:
                 )
             path.append(head)
         rooted.update(path)
-    return heads
+    return Tree(heads, sentence.relations)

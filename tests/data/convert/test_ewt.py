@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from capsrl.data.conll09 import format_conll09
 from capsrl.data.convert import SPLITS
-from capsrl.data.convert.ewt import read_ewt, span_head
+from capsrl.data.convert.ewt import read_ewt
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition
 from tests.helpers.published_folders import BYE, conllu, make_ewt, write_skeletons
@@ -127,20 +128,24 @@ def test_two_roles_on_one_word_are_kept_and_one_twice_is_one(folders):
     assert len(found["d-1"][0].arguments) == 2
 
 
-@pytest.mark.parametrize(
-    ("words", "head"),
-    [
-        ({3}, 3),
-        ({2, 3}, 3),  # a word and its modifier
-        ({0, 2, 3}, 0),  # two words at one depth: the first
-        ({2, 5}, 2),  # depths 2 and 3
-        ({4, 5}, 4),
-        ({0, 1, 2, 3, 4, 5}, 1),
-    ],
-)
-def test_the_head_of_a_span(words, head):
-    heads = (1, None, 3, 1, 3, 4)
-    assert span_head(words, heads) == head
+def test_the_head_of_a_small_clause(folders):
+    words = """
+    It  it  PRON PRP 2 nsubj
+    made  make  VERB VBD 0 root
+    me  I  PRON PRP 2 obj
+    feel  feel  VERB VB 2 xcomp
+    sure  sure  ADJ JJ 4 xcomp
+    """
+    skeleton = """
+    PRP - - (ARG0*) *
+    VBD make make.02 (V*) *
+    PRP - - (ARG1* (ARG0*)
+    VB feel feel.01 * (V*)
+    JJ - - *) (ARG1*)
+    """
+    made, felt = one_document(folders, words, [skeleton], Counter())["d-1"]
+    assert made == Proposition(1, "make.02", (Argument("A0", 0), Argument("A1", 3)))
+    assert felt == Proposition(3, "feel.01", (Argument("A0", 2), Argument("A1", 4)))
 
 
 def test_tags_and_trees_are_those_of_ud(folders):
@@ -202,7 +207,7 @@ def test_real_folders_give_the_corpus_we_train_on(shared, split):
         )
     ud, propbank = Path(os.environ["CAPSRL_UD_EWT"]), Path(os.environ["CAPSRL_PROPBANK"])
     made = read_ewt(ud, propbank, split, left_out=Counter())
-    lines = "".join(sentence.to_conll09() for sentence in made).split("\n")
+    lines = "".join(map(format_conll09, made)).split("\n")
     with lzma.open(shared / f"data/en_ewt/{split}.conll09.xz", "rt", encoding="utf-8") as file:
         expected = file.read().split("\n")
     assert len(lines) == len(expected)

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from capsrl.data.conll09 import format_conll09
 from capsrl.data.convert.up import find_splits, read_up
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition
@@ -79,7 +80,7 @@ def test_real_folders_give_the_corpus_we_train_on(shared):
     splits = find_splits(os.environ["CAPSRL_UD_SEQUOIA"], os.environ["CAPSRL_UP_SEQUOIA"])
     assert [split.name for split in splits] == ["train", "dev", "test"]
     for split in splits:
-        made = "".join(sentence.to_conll09() for sentence in read_up(split, left_out=Counter()))
+        made = "".join(map(format_conll09, read_up(split, left_out=Counter())))
         path = shared / f"data/fr_up/{split.name}.conll09.xz"
         with lzma.open(path, "rt", encoding="utf-8") as file:
             assert made == file.read()
