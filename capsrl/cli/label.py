@@ -138,11 +138,12 @@ def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
 
 
 def _check_marked(options: Options, sources: Sequence[Source]) -> None:
-    texts = [source.name or "the text" for source in sources if source.format == TEXT]
+    texts = [source.name for source in sources if source.format == TEXT]
     if options.predicates == "marked" and texts:
+        where = f" in {texts[0]}" if texts[0] else ""
         raise ConfigError(
-            f"--predicates marked: expected a corpus that marks its predicates, got raw text in "
-            f"{texts[0]}; name the format of a corpus: --from FORMAT"
+            "--predicates marked: expected a corpus that marks its predicates, got raw text"
+            f"{where}; name the format of a corpus: --from FORMAT"
         )
 
 

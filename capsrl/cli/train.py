@@ -14,6 +14,7 @@ from rich.table import Table
 
 from capsrl.cli.options import Device, option
 from capsrl.cli.train_progress import show_progress
+from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
 from capsrl.train.signals import Interrupted
@@ -53,7 +54,7 @@ def train_command(
         _print_keys()
         return
     if recipe is None:
-        raise typer.BadParameter("expected a recipe, got none", param_hint="RECIPE")
+        raise ConfigError("RECIPE: expected a recipe such as recipes/tiny.toml, got none")
     from capsrl.train.loop import run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values or ())

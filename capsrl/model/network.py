@@ -81,7 +81,7 @@ class Network(nn.Module):
         self.finder = finder
         self.senses = senses
         self.lookup = lookup
-        self.forms = capsules
+        self.forms = capsules  # its key in saved weights
         self.routing = routing
         self.tagger = tagger
         self.capsule_dropout = capsule_dropout

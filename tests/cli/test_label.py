@@ -449,7 +449,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--iterations", 0), "iterations: expected an integer of at least 1, got 0"),
         (("Go on.", "--threshold", 1.5), "threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
-         "its predicates, got raw text in the text; name the format of a corpus: --from FORMAT"),
+         "its predicates, got raw text; name the format of a corpus: --from FORMAT"),
         (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
          " its predicates, got raw text in good.txt"),
         (("Go on.", "--trace", "--to", "svg"), "--trace: expected a format that shows it (table, "),

@@ -1,9 +1,11 @@
 """`capsrl train`: its options; tests/test_tiny_run.py trains with it."""
 
+import pytest
 from typer.testing import CliRunner
 
 from capsrl.cli import app
 from capsrl.cli.train import key_table
+from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS
 from tests.helpers.tiny_runs import TINY
 
@@ -29,9 +31,8 @@ def test_key_table():
 
 
 def test_no_recipe():
-    result = CliRunner().invoke(app, ["train"])
-    assert result.exit_code == 2
-    assert "expected a recipe, got none" in result.stderr
+    with pytest.raises(ConfigError, match="RECIPE: expected a recipe such as .*, got none"):
+        CliRunner().invoke(app, ["train"], catch_exceptions=False)
 
 
 def test_notes_are_printed(tmp_path):
