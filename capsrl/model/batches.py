@@ -6,7 +6,7 @@ and `collate` pads a group to a `Batch`.
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -68,7 +68,7 @@ class Predicates:
 
     def to(self, device: torch.device) -> "Predicates":
         """The same tensors on a device."""
-        return _apply(self, lambda tensor: tensor.to(device, non_blocking=True))
+        return map_leaves(self, Tensor, lambda tensor: tensor.to(device, non_blocking=True))
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Gold:
     roles         P T  role ids
     senses        P    index among the candidates
     patterns      P    pattern ids
-    is_predicate  B T  1 at predicates, 0 at other words, except in partially annotated sentences
+    is_predicate  B T  1 at predicates, 0 at other words
     tags          B T  part-of-speech ids
     """
 
@@ -87,6 +87,38 @@ class Gold:
     patterns: Tensor
     is_predicate: Tensor
     tags: Tensor
+
+
+@dataclass(frozen=True)
+class SparseTargets:
+    """Probabilities of classes, one entry for each that is not 0.
+
+    rows   n  index of the word or predicate that the probability belongs to
+    ids    n  class
+    probs  n
+    """
+
+    rows: Tensor
+    ids: Tensor
+    probs: Tensor
+
+
+@dataclass(frozen=True)
+class SoftTargets:
+    """The predictions of teachers, as probabilities.
+
+    predicate_probs   B T
+    tags              rows are B T flattened; None if the teachers have no tagger
+    senses, patterns  rows are P; classes are candidates of the lemma, or patterns
+    roles             rows are P T flattened, after each iteration; without NO_ROLE, which has the
+                      rest of the probability
+    """
+
+    predicate_probs: Tensor
+    tags: SparseTargets | None
+    senses: SparseTargets
+    patterns: SparseTargets
+    roles: tuple[SparseTargets, ...]
 
 
 @dataclass(frozen=True)
@@ -99,6 +131,7 @@ class Batch:
                 rows are the sentences without a mark, in which predicates are found; copies of the
                 sentences follow, one per predicate, with that predicate marked. Else all rows
     n_words     words of the sentences, without padding and copies
+    soft        the targets of distillation, instead of gold
     """
 
     inputs: Mapping[str, Inputs]
@@ -107,33 +140,34 @@ class Batch:
     n_words: int
     predicates: Predicates
     gold: Gold | None
+    soft: SoftTargets | None = None
 
     def to(self, device: torch.device | str) -> "Batch":
         """The same batch on a device."""
-        return self._apply(lambda tensor: tensor.to(device, non_blocking=True))
+        return map_leaves(self, Tensor, lambda tensor: tensor.to(device, non_blocking=True))
 
     def pin(self) -> "Batch":
         """The same batch in page-locked memory, from which a GPU copies while it computes."""
-        return self._apply(Tensor.pin_memory) if torch.cuda.is_available() else self
-
-    def _apply(self, function: Callable[[Tensor], Tensor]) -> "Batch":
-        return replace(
-            self,
-            inputs={
-                source: {name: function(tensor) for name, tensor in tensors.items()}
-                for source, tensors in self.inputs.items()
-            },
-            mask=function(self.mask),
-            predicates=_apply(self.predicates, function),
-            gold=None if self.gold is None else _apply(self.gold, function),
-        )
+        return map_leaves(self, Tensor, Tensor.pin_memory) if torch.cuda.is_available() else self
 
 
-Tensors = TypeVar("Tensors", Predicates, Gold)
+Value = TypeVar("Value")
 
 
-def _apply(tensors: Tensors, function: Callable[[Tensor], Tensor]) -> Tensors:
-    return replace(tensors, **{f.name: function(getattr(tensors, f.name)) for f in fields(tensors)})
+def map_leaves(value: Value, kind: type, function: Callable[[Any], Any]) -> Value:
+    """Apply a function to everything of a type in nested dataclasses, mappings and tuples."""
+    found: Any = value
+    if isinstance(found, kind):
+        found = function(found)
+    elif is_dataclass(found) and not isinstance(found, type):
+        parts = {f.name: map_leaves(getattr(found, f.name), kind, function) for f in fields(found)}
+        found = replace(found, **parts)
+    elif isinstance(found, Mapping):
+        found = {key: map_leaves(part, kind, function) for key, part in found.items()}
+    elif isinstance(found, tuple):
+        found = tuple(map_leaves(part, kind, function) for part in found)
+    result: Value = found
+    return result
 
 
 def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> list[list[int]]:
@@ -211,7 +245,8 @@ def index_sentence(
     gold     with lemmas and gold answers, for a loss; else with only the positions of its
              predicates
     partial  only some predicates are annotated, and tags may differ from those of the training
-             corpus: other words, tags, and roles that the inventory lacks are IGNORED
+             corpus: which words are predicates, tags, and roles that the inventory lacks are
+             IGNORED
     """
     n_words = len(sentence.words)
     source_items = vectors.index(sentence)
@@ -325,8 +360,11 @@ def collate_gold(items: Sequence[IndexedSentence], n_words: int) -> Gold:
     for number, item in enumerate(items):
         roles[first : first + len(item.predicates), : item.n_words] = item.roles
         first += len(item.predicates)
-        words["is_predicate"][number, : item.n_words] = IGNORED if item.partial else 0
-        words["is_predicate"][number, list(item.predicates)] = 1
+        # Of a partial annotation only positive examples are known, which alone would teach the
+        # network that most words are predicates.
+        if not item.partial:
+            words["is_predicate"][number, : item.n_words] = 0
+            words["is_predicate"][number, list(item.predicates)] = 1
         if item.tags is not None:
             words["tags"][number, : item.n_words] = item.tags
     none = [np.zeros(0, dtype=np.int64)]

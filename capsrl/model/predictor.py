@@ -10,6 +10,7 @@ from torch import Tensor
 from capsrl.errors import ConfigError
 from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
 from capsrl.model.decode import decode
+from capsrl.model.ensemble import Ensemble
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
 from capsrl.options import Options
@@ -22,7 +23,7 @@ MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
 class Predictor:
     """Runs a network on a device and turns its output into propositions."""
 
-    def __init__(self, network: Network, device: torch.device) -> None:
+    def __init__(self, network: Network | Ensemble, device: torch.device) -> None:
         self.network = network
         self.device = device
 
@@ -46,19 +47,19 @@ class Predictor:
         # unmarked sentences only to find predicates and tags.
         untagged = network.tagger is not None and not all(s.tags for s in sentences)
         if options.predicates == "found" or untagged or not network.mark_predicate:
-            bare = [_with_predicates(item, ()) for item in items]
+            bare = [with_predicates(item, ()) for item in items]
             batch = network.collate(bare, gold=False).to(self.device)
             states, mask = network.encode(batch), batch.mask
-            sentences = self._tagged(sentences, states)
+            sentences = self.tagged(sentences, states)
         if options.predicates == "found":
             assert states is not None and mask is not None
             found = ((network.finder(states) > 0) & mask).cpu().numpy()  # B T
             items = [
-                _with_predicates(item, np.flatnonzero(row).tolist())
+                with_predicates(item, np.flatnonzero(row).tolist())
                 for item, row in zip(items, found, strict=True)
             ]
         items = [
-            self._with_lemmas(_keep_pos(item, sentence, options), sentence)
+            self.with_lemmas(_keep_pos(item, sentence, options), sentence)
             for item, sentence in zip(items, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
@@ -102,7 +103,7 @@ class Predictor:
             predicates = collate_predicates(group, self.inventory).to(self.device)
         return network.score_propositions(states, mask, predicates, n_iterations)
 
-    def _tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
+    def tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
         """The sentences with tags, which are predicted for those that have none.
 
         states  B T H
@@ -120,7 +121,7 @@ class Predictor:
             for sentence, row in zip(sentences, best, strict=True)
         ]
 
-    def _with_lemmas(self, item: IndexedSentence, sentence: Sentence) -> IndexedSentence:
+    def with_lemmas(self, item: IndexedSentence, sentence: Sentence) -> IndexedSentence:
         """Add the lemmas of the predicates: those of the sentence, or found by form and tag."""
         if sentence.lemmas is not None:
             lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
@@ -135,7 +136,8 @@ class Predictor:
         return dataclasses.replace(item, lemmas=tuple(lemmas))
 
 
-def _with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
+def with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
+    """The same sentence with predicates at these positions, whose lemmas are not known yet."""
     return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
 
 
@@ -149,6 +151,6 @@ def _keep_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> In
             "pos: expected words with tags, or a model with a tagger, got neither; without tags "
             "predicates cannot be selected by part of speech"
         )
-    return _with_predicates(
+    return with_predicates(
         item, [p for p in item.predicates if predicate_pos(tags[p]) in options.pos]
     )

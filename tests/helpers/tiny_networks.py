@@ -12,6 +12,8 @@ from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
+from capsrl.model.predictor import Predictor
+from capsrl.model.soft_loss import compute_soft_loss
 from capsrl.sentence import Argument, Proposition, Sentence
 
 
@@ -123,8 +125,16 @@ def make_labeler(config=None, *, seed=1):
     return Labeler(network, config)
 
 
+def make_predictor(config=None, *, seed=1):
+    """The predictor of such a network."""
+    return Predictor(make_labeler(config, seed=seed).network.cpu(), torch.device("cpu"))
+
+
 def compute_test_loss(output, batch, **changes):
-    """The loss with the default weights of a recipe and the changes of a test."""
+    """The loss with the default weights of a recipe and the changes of a test.
+
+    That of soft targets, if the batch has them.
+    """
     weights = {
         "sense_weight": 1.0,
         "predicate_weight": 1.0,
@@ -133,7 +143,8 @@ def compute_test_loss(output, batch, **changes):
         "intermediate_weight": 0.0,
         "gumbel": False,
     }
-    return compute_loss(output, batch, **(weights | changes))
+    compute = compute_loss if batch.soft is None else compute_soft_loss
+    return compute(output, batch, **(weights | changes))
 
 
 def blind(given):

@@ -40,7 +40,7 @@ def test_corpus(partial):
     assert corpus.count_words()["yodels"] == 2
 
 
-def test_other_words_have_no_gradient(partial):
+def test_predicates_are_not_learned(partial):
     recipe = make_recipe(f'data.partial=["{partial}"]')
     network = build_network(recipe, read_corpus(recipe.data), Processes("cpu")).eval()
     batch = network.collate([network.index(YODEL, partial=True)])
@@ -57,9 +57,7 @@ def test_other_words_have_no_gradient(partial):
         gumbel=False,
     )
     losses.predicates.backward()
-    gradient = output.predicate_logits.grad[0]
-    assert gradient[1] != 0
-    assert gradient[[0, 2, 3, 4]].tolist() == [0, 0, 0, 0]
+    assert bool((output.predicate_logits.grad == 0).all())
 
 
 def test_run(tmp_path, partial):

@@ -24,11 +24,11 @@ class WordVectors(nn.Module):
 
     def index(self, sentence: Sentence) -> dict[str, Any]:
         """What each source needs from a sentence."""
-        return {name: source.index(sentence) for name, source in self._sources()}
+        return {name: source.index(sentence) for name, source in self.named_sources()}
 
     def length(self, items: Mapping[str, Any]) -> int:
         """The most positions that any source needs for a sentence in a padded batch."""
-        return max((source.length(items[name]) for name, source in self._sources()), default=0)
+        return max((source.length(items[name]) for name, source in self.named_sources()), default=0)
 
     def collate(
         self, items: Sequence[Mapping[str, Any]], *, marked: Marked = None
@@ -39,7 +39,7 @@ class WordVectors(nn.Module):
         """
         return {
             name: source.collate([item[name] for item in items], marked=marked)
-            for name, source in self._sources()
+            for name, source in self.named_sources()
         }
 
     def forward(self, inputs: Mapping[str, Inputs]) -> Tensor:
@@ -47,27 +47,28 @@ class WordVectors(nn.Module):
 
         ->  B T E
         """
-        vectors = [source(inputs[name]) for name, source in self._sources()]
+        vectors = [source(inputs[name]) for name, source in self.named_sources()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
 
     def cache_states(self, sentences: Sequence[Sentence]) -> None:
         """Run frozen encoders over these sentences once, instead of in every epoch."""
-        for _, source in self._sources():
+        for _, source in self.named_sources():
             source.cache_states(sentences)
 
     def save_files(self, folder: Path) -> None:
         """Write what the sources need besides their weights, each to a subfolder of its name."""
-        for name, source in self._sources():
+        for name, source in self.named_sources():
             source.save_files(folder / name)
 
     def parameter_layers(self) -> dict[str, int]:
         """Depth of every pretrained parameter that is trained, by its name in this module."""
         return {
             f"sources.{name}.{parameter}": layer
-            for name, source in self._sources()
+            for name, source in self.named_sources()
             for parameter, layer in source.parameter_layers().items()
         }
 
-    def _sources(self) -> Iterable[tuple[str, WordSource[Any]]]:
+    def named_sources(self) -> Iterable[tuple[str, WordSource[Any]]]:
+        """The sources by name."""
         # ModuleDict forgets the type of its values.
         return cast(Iterable[tuple[str, WordSource[Any]]], self.sources.items())
