@@ -29,9 +29,10 @@ MAY_IMPORT = {
     "show": GROUND | {"text"},
     "model": MODEL,
     "labeler": MODEL | {"device"},
-    "train": TRAIN,
+    "distill": TRAIN,
+    "train": TRAIN | {"distill"},
     "serve": MODEL | {"labeler", "capsrl"},
-    "cli": TRAIN | {"train", "show", "serve"},
+    "cli": TRAIN | {"distill", "train", "show", "serve"},
     "spacy": MODEL | {"labeler", "show", "capsrl"},
     "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
@@ -43,8 +44,11 @@ LAZY = {
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
     "capsrl.__getattr__": "capsrl.labeler",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
+    "capsrl.cli.distill.distill_command": "capsrl.distill.shards",
 }
-MAY_HAVE_TORCH = ("capsrl.model", "capsrl.labeler", "capsrl.train", "capsrl.device")
+MAY_HAVE_TORCH = tuple(
+    f"capsrl.{layer}" for layer in ("model", "labeler", "distill", "train", "device")
+)
 
 
 def layer_of(module: str) -> str:

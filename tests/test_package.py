@@ -65,6 +65,7 @@ def test_commands_without_a_model_are_light(arguments):
         ["label", "Hiti signed."],
         ["evaluate", "recipes/tiny/dev.conll09"],
         ["train", "recipes/tiny.toml", "--out", "never"],
+        ["distill", "never", "--text", "recipes/tiny/dev.conll09", "--out", "never"],
     ],
     ids=lambda arguments: arguments[0],
 )

@@ -30,6 +30,7 @@ _COMMANDS = {
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),
     "train": ("Your own models", "Train a model from a recipe."),
+    "distill": ("Your own models", "Label text with models that another one learns from."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
 }
 

@@ -7,6 +7,7 @@ which is renamed at the end, so an error never leaves half a file or loses the o
 import contextlib
 import errno
 import gzip
+import hashlib
 import io
 import lzma
 import os
@@ -218,3 +219,12 @@ def _umask() -> int:
     value = os.umask(0)
     os.umask(value)
     return value
+
+
+def file_digest(path: str) -> str:
+    """Compute a short digest of the content of a file."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None

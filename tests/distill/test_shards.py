@@ -1,0 +1,100 @@
+"""A folder of shards: made in parts, resumed, refused if it belongs to another run."""
+
+import json
+
+import pytest
+
+import capsrl.distill.shards
+from capsrl.distill.corpus import SoftCorpus
+from capsrl.distill.shards import read_manifest, shard_path, write_shards
+from capsrl.errors import ConfigError, DataError
+from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
+from capsrl.sentence import Sentence
+from tests.helpers.tiny_networks import SENTENCES, make_config, make_predictor
+
+TEXT = [Sentence(s.words) for s in SENTENCES] * 3
+NAMES = {"teachers": ["one"], "texts": {"text.jsonl": "0123"}}
+
+
+@pytest.fixture(scope="module")
+def predictor():
+    return make_predictor(make_config(iterations=2))
+
+
+@pytest.fixture(autouse=True)
+def small_shards(monkeypatch):
+    monkeypatch.setattr(capsrl.distill.shards, "SHARD", 4)
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.glob("*.safetensors")}
+
+
+def test_processes_make_the_same_shards_as_one(predictor, tmp_path):
+    assert write_shards(predictor, TEXT, tmp_path / "one", **NAMES) == 5
+    for part in range(2):
+        write_shards(predictor, TEXT, tmp_path / "two", part=(part, 2), **NAMES)
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    manifest = read_manifest(tmp_path / "one")
+    assert manifest == read_manifest(tmp_path / "two")
+    assert (manifest["sentences"], manifest["shards"]) == (18, 5)
+
+
+def test_killed_run_is_resumed(predictor, tmp_path):
+    write_shards(predictor, TEXT, tmp_path, **NAMES)
+    whole = contents(tmp_path)
+    manifest = json.loads((tmp_path / "distill.json").read_text())
+    del manifest["shards"], manifest["sentences"]
+    (tmp_path / "distill.json").write_text(json.dumps(manifest))
+    shard_path(tmp_path, 1).unlink()
+    shard_path(tmp_path, 4).rename(tmp_path / "shard-00004.safetensors.new")
+    with pytest.raises(DataError, match="expected all shards, got some; run capsrl distill"):
+        read_manifest(tmp_path)
+    assert write_shards(predictor, TEXT, tmp_path, **NAMES) == 2
+    assert contents(tmp_path) == whole
+
+
+def test_missing_shards(predictor, tmp_path):
+    write_shards(predictor, TEXT, tmp_path, **NAMES)
+    shard_path(tmp_path, 2).unlink()
+    with pytest.raises(DataError, match="expected 5 shards, got 4; run capsrl distill again"):
+        read_manifest(tmp_path)
+    with pytest.raises(DataError, match=r"expected a folder made by capsrl distill, got no"):
+        read_manifest(tmp_path / "nowhere")
+
+
+def test_folder_of_another_run(predictor, tmp_path):
+    write_shards(predictor, TEXT, tmp_path, **NAMES)
+    others = {"teachers": ["one", "two"], "texts": {"text.jsonl": "4567"}}
+    with pytest.raises(ConfigError, match="got other teachers, texts; give another folder"):
+        write_shards(predictor, TEXT, tmp_path, **others)
+
+
+def test_student_of_another_corpus(predictor, tmp_path):
+    write_shards(predictor, TEXT, tmp_path, **NAMES)
+    network = make_network(make_config(), build_inventory(SENTENCES[:3]))
+    with pytest.raises(
+        DataError, match="got other senses, candidates, patterns; train teachers and"
+    ):
+        SoftCorpus(tmp_path, network)
+
+
+def test_groups_of_shards_have_every_sentence_once(predictor, tmp_path):
+    write_shards(predictor, TEXT, tmp_path, **NAMES)
+    network = predictor.network
+    corpus = SoftCorpus(tmp_path, network, at_once=8)
+    assert len(corpus) == 18
+    plan = corpus.plan(batch_words=30, seed=3)
+    assert len(plan) == 3
+    assert plan == corpus.plan(batch_words=30, seed=3) != corpus.plan(batch_words=30, seed=4)
+    seen = []
+    for group in plan:
+        assert len(group[0].shards) <= 2
+        for planned in group:
+            batch = corpus.collate(planned)
+            seen += [(planned.shards, member) for member in planned.members]
+            assert batch.soft.predicate_probs.shape == batch.mask.shape
+            is_predicate = batch.soft.predicate_probs > 0.5
+            assert int(is_predicate.sum()) == len(batch.predicates.rows)
+    assert len(set(seen)) == 18
