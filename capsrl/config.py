@@ -158,6 +158,11 @@ class TrainConfig:
         "0 for none",
     ] = 0.0
     clip_norm: Annotated[float, POSITIVE, "maximum norm of the gradient"] = 5.0
+    clip_each: Annotated[
+        bool,
+        "clip the gradient of each parameter by itself, not all together; keeps fine-tuning at "
+        "high rates from collapsing",
+    ] = False
     patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
     checkpoint_every: Annotated[
         int,
@@ -173,6 +178,12 @@ class TrainConfig:
         "run ELMo or a frozen transformer once per sentence, not once per epoch, and keep its "
         "hidden states in memory (words x layers x width x 2 bytes)",
     ] = False
+    workers: Annotated[
+        int,
+        NOT_NEGATIVE,
+        COSMETIC,
+        "processes that make batches; 0 uses a thread. 4 to 6 keep a GPU busy with soft labels",
+    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +203,9 @@ class DataConfig:
         PATH,
         "more files to train on, in which only some predicates are annotated",
     ] = field(default_factory=list)
+    partial_share: Annotated[
+        float, FACTOR, "share of their sentences that an epoch uses, drawn anew in each"
+    ] = 1.0
     frames: Annotated[
         str | None,
         PATH,
@@ -203,6 +217,22 @@ class DataConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DistillConfig:
+    """Learning from the soft labels that teachers gave to text, besides the corpus."""
+
+    shards: Annotated[str | None, PATH, "folder made by `capsrl distill`"] = None
+    gold: Annotated[
+        int, AT_LEAST_1, "how often an epoch reads the corpus; it reads the soft labels once"
+    ] = 1
+    weight: Annotated[
+        float, POSITIVE, "weight of the loss of a batch with soft labels; one of the corpus has 1"
+    ] = 1.0
+    temperature: Annotated[
+        float, POSITIVE, "temperature of the teachers' probabilities: above 1 softer, below sharper"
+    ] = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
 class Recipe:
     """All settings of a training run."""
 
@@ -210,3 +240,4 @@ class Recipe:
     model: ModelConfig = field(default_factory=ModelConfig)
     loss: LossConfig = field(default_factory=LossConfig)
     train: TrainConfig = field(default_factory=TrainConfig)
+    distill: DistillConfig = field(default_factory=DistillConfig)

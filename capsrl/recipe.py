@@ -128,7 +128,8 @@ def defining_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Select the settings of a run, by dotted key, that decide what is learned.
 
     Settings that are missing (older runs) have their default. Variants without routing have no
-    iterations, and a single iteration has none before it.
+    iterations, and a single iteration has none before it. Settings of partial files and of
+    distillation matter only if there are such files.
     """
     settings = {**DEFAULTS, **settings}
     ignored = {key for key, setting in SETTINGS.items() if COSMETIC in setting.marks}
@@ -137,6 +138,10 @@ def defining_settings(settings: Mapping[str, Any]) -> dict[str, Any]:
         ignored.add("model.capsules.iterations")
     if not is_routed or settings["model.capsules.iterations"] == 1:
         ignored.add("loss.intermediate_weight")
+    if not settings["data.partial"]:
+        ignored.add("data.partial_share")
+    if settings["distill.shards"] is None:
+        ignored |= {"distill.gold", "distill.weight", "distill.temperature"}
     return {key: value for key, value in settings.items() if key not in ignored}
 
 

@@ -18,9 +18,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from capsrl.config import ROUTED, Recipe
+from capsrl.data.files import file_digest
 from capsrl.errors import ConfigError
 from capsrl.recipe import DEFAULTS, defining_settings, read_recipe
-from capsrl.train.checkpoint import file_digest, run_fingerprint
+from capsrl.train.checkpoint import run_fingerprint
 
 Name = Annotated[str, StringConstraints(pattern=r"^[\w.+-]+$")]  # becomes part of file names
 _WANTED = {  # by pydantic's name of the error

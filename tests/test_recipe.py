@@ -273,10 +273,14 @@ def test_defining_settings():
     cosmetic = {
         "train.checkpoint_every",
         "train.cache_states",
+        "train.workers",
         "data.name",
         "data.license",
     }
-    assert DEFAULTS.keys() - settings.keys() == cosmetic
+    unused = {"data.partial_share", "distill.gold", "distill.weight", "distill.temperature"}
+    assert DEFAULTS.keys() - settings.keys() == cosmetic | unused
+    used = defining_settings({"data.partial": ["x"], "distill.shards": "soft"})
+    assert unused <= used.keys()
 
 
 @pytest.mark.parametrize(

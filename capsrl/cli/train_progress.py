@@ -35,6 +35,8 @@ def show_progress(n_epochs: int) -> "Iterator[Report]":
                 note = f"{record['epoch']} of {n_epochs}"
                 bars.update(epochs, completed=record["epoch"], note=note)
                 bars.console.print(epoch_line(record))
+            elif record["kind"] == "warning":
+                bars.console.print(f"warning: {record['message']}", markup=False, soft_wrap=True)
 
         yield report
 
@@ -53,3 +55,5 @@ def _write_line(record: "Record") -> None:
     if record["kind"] == "epoch":
         sys.stderr.write(epoch_line(record) + "\n")
         sys.stderr.flush()
+    elif record["kind"] == "warning":
+        sys.stderr.write(f"warning: {record['message']}\n")

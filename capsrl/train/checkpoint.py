@@ -6,7 +6,6 @@ are for resuming only; the trained model is a folder of its own (labeler.py).
 """
 
 import dataclasses
-import hashlib
 import json
 import os
 import random
@@ -23,7 +22,9 @@ from torch import Tensor
 from torch.optim import Optimizer
 
 from capsrl.config import Recipe
-from capsrl.errors import ConfigError, DataError, ModelError
+from capsrl.data.files import file_digest
+from capsrl.distill.shards import MANIFEST
+from capsrl.errors import ConfigError, ModelError
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
 
 FORMAT = 2
@@ -40,6 +41,7 @@ class State:
     best_epoch  0 before the end of the first epoch
     seconds     training time, including time before the run was resumed
     log_size    bytes of the log written up to this state
+    low_epochs  latest epochs in a row with a dev F1 far below the best (collapse.py)
     """
 
     epoch: int = 0
@@ -50,6 +52,7 @@ class State:
     seconds: float = 0.0
     log_size: int = 0
     finished: bool = False
+    low_epochs: int = 0
 
 
 def save_checkpoint(
@@ -103,7 +106,9 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     """
     settings = settings_by_name(recipe)
     fingerprint = {key: value for key, value in settings.items() if key in SETTINGS}
-    data = recipe.data
+    data, shards = recipe.data, recipe.distill.shards
+    if shards is not None:
+        fingerprint["distill.shards"] = _name_and_digest(os.path.join(shards, MANIFEST))
     return fingerprint | {
         "data.train": _name_and_digest(data.train),
         "data.dev": _name_and_digest(data.dev),
@@ -198,12 +203,3 @@ def _or_nan(value: float | None) -> float:
 
 def _name_and_digest(path: str) -> str:
     return f"{os.path.basename(path)} (sha256 {file_digest(path)})"
-
-
-def file_digest(path: str) -> str:
-    """Compute a short digest of the content of a file."""
-    try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None

@@ -2,6 +2,7 @@
 
 {"kind": "step", "epoch": 3, "step": 150, "loss": 0.41, "loss_roles": 0.3, "rate": 0.0005, ...}
 {"kind": "epoch", "epoch": 3, "step": 196, "dev_f1": 81.2, "dev_em": 55.1, "best": true, ...}
+{"kind": "warning", "step": 900, "message": "epoch 9: dev F1 is 42.10, after 85.02 in epoch 6; ..."}
 {"kind": "end", "best_epoch": 17, "dev_f1": 86.0, "test_en_ewt_f1": 86.2, ...}
 """
 

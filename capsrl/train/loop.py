@@ -8,7 +8,7 @@ RUN/curve.png                loss and dev scores by epoch, if matplotlib is inst
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,9 +16,10 @@ from torch import Tensor
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.data.files import open_writer
+from capsrl.distill.corpus import SoftCorpus
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
-from capsrl.model.batches import Batch, bucket
+from capsrl.model.batches import Batch
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -32,14 +33,17 @@ from capsrl.train.checkpoint import (
     run_fingerprint,
     save_checkpoint,
 )
+from capsrl.train.collapse import find_collapse, is_low
 from capsrl.train.corpus import check_files, read_corpus
 from capsrl.train.log import Log, Record, read_log
+from capsrl.train.mixture import Mixture, Planned
 from capsrl.train.optim import rate_factor
 from capsrl.train.plot import plot_curve
 from capsrl.train.prefetch import prefetch
 from capsrl.train.processes import Processes
 from capsrl.train.setup import build_network, build_step
 from capsrl.train.signals import Interrupted, StopRequest, defer_signals
+from capsrl.train.workers import make_batches
 
 LOG_EVERY = 50  # steps; the only times, besides checkpoints, when the host waits for a GPU
 Report = Callable[[Record], None]
@@ -126,10 +130,7 @@ class Training:
         self._step = build_step(recipe, self._network, processes)
         if recipe.train.cache_states and not self.state.finished:
             self._cache_states()
-        self._indexed = [
-            *(self._network.index(sentence) for sentence in self._corpus.train),
-            *(self._network.index(sentence, partial=True) for sentence in self._corpus.partial),
-        ]
+        self._mixture = self._make_mixture()
         if saved is not None:
             self._step.restore(saved.tensors, source=self._checkpoint)
             self._restore_random(saved.tensors)
@@ -142,11 +143,10 @@ class Training:
         """Train on the batches of the current epoch that are still to do."""
         train, state = self.recipe.train, self.state
         seed = 100_003 * train.seed + state.epoch
-        lengths = [item.length for item in self._indexed]
-        batches = bucket(lengths, batch_words=train.batch_words, seed=seed)
+        batches = self._mixture.plan(batch_words=train.batch_words, seed=seed)
         step = 1 / (len(batches) * train.epochs)
         self._network.train()
-        with contextlib.closing(prefetch(self._collate(batches[state.position :]))) as collated:
+        with contextlib.closing(self._make_batches(batches[state.position :])) as collated:
             for batch in collated:
                 done = (state.epoch + state.position / len(batches)) / train.epochs
                 factor = rate_factor(done, step, warmup=train.warmup, schedule=train.schedule)
@@ -156,11 +156,42 @@ class Training:
                 state.step += 1
                 self._after_step(factor, len(batches))
 
-    def _collate(self, batches: Iterable[list[int]]) -> Iterator[Batch | None]:
-        """Yield batches in page-locked memory; None where this process has no share of one."""
-        for batch in batches:
-            share = [self._indexed[i] for i in self._processes.share(batch)]
-            yield self._network.collate(share).pin() if share else None
+    def _make_mixture(self) -> Mixture:
+        network, corpus = self._network, self._corpus
+        items = [
+            *(network.index(sentence) for sentence in corpus.train),
+            *(network.index(sentence, partial=True) for sentence in corpus.partial),
+        ]
+        shards = self.recipe.distill.shards
+        return Mixture(
+            network,
+            items,
+            n_gold=len(corpus.train),
+            partial_share=self.recipe.data.partial_share,
+            soft=None if shards is None else SoftCorpus(shards, network),
+            repeats=1 if shards is None else self.recipe.distill.gold,
+        )
+
+    def _make_batches(self, batches: list[Planned]) -> Generator[Batch | None, None, None]:
+        """Make batches ahead of time; None where this process has no share of one."""
+        n_workers = self.recipe.train.workers
+        if not n_workers:
+            yield from prefetch(self._pin(batches))
+            return
+        while batches:
+            part = self._mixture.load_for(batches)
+            with contextlib.closing(make_batches(self._collate, part, n_workers=n_workers)) as made:
+                yield from made
+            batches = batches[len(part) :]
+
+    def _pin(self, batches: Iterable[Planned]) -> Iterator[Batch | None]:
+        """Yield batches in page-locked memory."""
+        for planned in batches:
+            batch = self._collate(planned)
+            yield None if batch is None else batch.pin()
+
+    def _collate(self, planned: Planned) -> Batch | None:
+        return self._mixture.collate(planned, self._processes.share)
 
     def _after_step(self, factor: float, n_batches: int) -> None:
         step = self.state.step
@@ -187,6 +218,7 @@ class Training:
                 "batch": self.state.position,
                 "batches": n_batches,
                 **losses,
+                "gradient_norm": self._step.gradient_norm(),
                 "rate": self.recipe.train.learning_rate * factor,
                 "words_per_second": words_per_second,
                 "seconds": self._seconds(),
@@ -208,10 +240,14 @@ class Training:
         state.position = 0
         if is_best:
             state.best_f1, state.best_epoch = f1, state.epoch
+        state.low_epochs = state.low_epochs + 1 if is_low(f1, state.best_f1) else 0
         stops_early = state.epoch - state.best_epoch >= self.recipe.train.patience
         state.finished = stops_early or state.epoch == self.recipe.train.epochs
         if dev is not None:
             self._log_epoch(dev, losses, train_seconds)
+            message = find_collapse(dev, state, n_epochs=self.recipe.train.epochs)
+            if message is not None:
+                self._write({"kind": "warning", "step": state.step, "message": message})
         self._words, self._line_clock = 0, time.monotonic()
         self.save()
         if not state.finished and self._must_stop():

@@ -109,10 +109,19 @@ class Gradient:
         assert first is not None and first.data_ptr() == self.flat.data_ptr(), "network was moved"
         self.flat.zero_()
 
-    def clip(self, max_norm: float) -> Tensor:
-        """Clip the norm of the gradient; returns the norm before clipping, on the device."""
+    def clip(self, max_norm: float, *, each: bool = False) -> Tensor:
+        """Clip the norm of the gradient; returns the norm before clipping, on the device.
+
+        each  clip the gradient of every parameter by itself
+        """
         norm: Tensor = torch.linalg.vector_norm(self.flat)
-        self.flat.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
+        if each:
+            gradients = [weight.grad for weight in self._weights if weight.grad is not None]
+            norms = torch.stack(torch._foreach_norm(gradients))
+            factors = (max_norm / (norms + 1e-6)).clamp(max=1.0)
+            torch._foreach_mul_(gradients, factors.unbind())
+        else:
+            self.flat.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
         return norm
 
 

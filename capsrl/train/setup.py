@@ -1,18 +1,23 @@
 """Build the network of a recipe from its corpus, and the training step."""
 
-import functools
 import random
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from capsrl.config import Recipe
 from capsrl.data.frames import read_frames
+from capsrl.model.batches import Batch
 from capsrl.model.build import make_network
 from capsrl.model.inventory import Inventory, build_inventory
-from capsrl.model.loss import compute_loss
-from capsrl.model.network import Network
+from capsrl.model.loss import Losses, compute_loss
+from capsrl.model.network import Network, Output
+from capsrl.model.soft_loss import compute_soft_loss
 from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.train.corpus import Corpus
 from capsrl.train.optim import make_groups, make_optimizer, trained_parameters
@@ -42,7 +47,7 @@ def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
 
 def build_step(recipe: Recipe, network: Network, processes: Processes) -> TrainingStep:
     """Build the training step of a network that is on the device of the process."""
-    train, loss = recipe.train, recipe.loss
+    train = recipe.train
     groups = make_groups(
         trained_parameters(network),
         network.parameter_layers(),
@@ -53,21 +58,37 @@ def build_step(recipe: Recipe, network: Network, processes: Processes) -> Traini
     )
     return TrainingStep(
         network,
-        make_optimizer(groups, l2=loss.l2),
-        functools.partial(
-            compute_loss,
-            sense_weight=loss.sense,
-            predicate_weight=loss.predicates,
-            tag_weight=loss.tags,
-            uniqueness_weight=loss.uniqueness,
-            intermediate_weight=loss.intermediate_weight,
-            gumbel=loss.gumbel,
-        ),
+        make_optimizer(groups, l2=recipe.loss.l2),
+        _make_loss(recipe),
         processes,
         clip_norm=train.clip_norm,
+        clip_each=train.clip_each,
         ema_decay=train.ema_decay,
         bf16=train.bf16,
     )
+
+
+def _make_loss(recipe: Recipe) -> Callable[..., Losses]:
+    """The loss with its weights, for batches with gold answers and with soft targets."""
+    loss, distill = recipe.loss, recipe.distill
+    weights: dict[str, Any] = {
+        "sense_weight": loss.sense,
+        "predicate_weight": loss.predicates,
+        "tag_weight": loss.tags,
+        "uniqueness_weight": loss.uniqueness,
+        "intermediate_weight": loss.intermediate_weight,
+        "gumbel": loss.gumbel,
+    }
+    from_gold = partial(compute_loss, **weights)
+    from_soft = partial(
+        compute_soft_loss, **weights, weight=distill.weight, temperature=distill.temperature
+    )
+
+    def compute(output: Output, batch: Batch, *, n_known: Tensor | None = None) -> Losses:
+        chosen = from_gold if batch.soft is None else from_soft
+        return chosen(output, batch, n_known=n_known)
+
+    return compute
 
 
 def _seed(seed: int) -> None:

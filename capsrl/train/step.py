@@ -13,6 +13,7 @@ from capsrl.errors import ConfigError
 from capsrl.model.batches import Batch
 from capsrl.model.loss import GOLD_FIELDS, Losses, count_known
 from capsrl.model.network import Network
+from capsrl.model.soft_loss import count_soft
 from capsrl.model.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import Gradient, MovingAverage, set_rates, trained_parameters
@@ -28,7 +29,9 @@ class TrainingStep:
 
     network     on the device of the process
     optimizer   of its trained parameters, with `base_rate` in every group
-    loss        `compute_loss` with its weights; called with output, batch and n_known=
+    loss        `compute_loss` with its weights, `compute_soft_loss` for a batch with soft targets;
+                called with output, batch and n_known=
+    clip_each   clip the gradient of each parameter by itself
     ema_decay   0 for no moving average
     """
 
@@ -42,12 +45,14 @@ class TrainingStep:
         clip_norm: float,
         ema_decay: float,
         bf16: bool,
+        clip_each: bool = False,
     ) -> None:
         self.network = network
         self._optimizer = optimizer
         self._loss = loss
         self._processes = processes
         self._clip_norm = clip_norm
+        self._clip_each = clip_each
         self._bf16 = bf16 and processes.device.type == "cuda"
         self._parameters = trained_parameters(network)
         weights = [weight for _, weight in self._parameters]
@@ -56,6 +61,7 @@ class TrainingStep:
         # Sums of the losses and number of steps: row 0 since the last log line, row 1 in this
         # epoch.
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
+        self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
 
     def run(self, batch: Batch | None, factor: float, number: int) -> None:
         """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
@@ -66,7 +72,8 @@ class TrainingStep:
         self._sums[:, -1] += 1
         self._backward(None if batch is None else batch.to(self._processes.device))
         self._processes.sum(self._gradient.flat)
-        self._gradient.clip(self._clip_norm)
+        norm = self._gradient.clip(self._clip_norm, each=self._clip_each)
+        self._norm = torch.maximum(self._norm, norm)
         set_rates(self._optimizer, factor)
         self._optimizer.step()
         if self._average is not None:
@@ -84,13 +91,15 @@ class TrainingStep:
         self._sums[:, :-1] += torch.stack([getattr(losses, name).detach() for name in TERMS])
 
     def _count_known(self, batch: Batch | None) -> Tensor:
-        """Count the gold answers of the batch over all processes.
+        """Count the targets of the batch over all processes.
 
         The losses are averaged over these counts, so that the gradients of the processes add up
         to the gradient of one process on the whole batch.
         """
         n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=self._processes.device)
-        if batch is not None and batch.gold is not None:
+        if batch is not None and batch.soft is not None:
+            n_known += count_soft(batch)
+        elif batch is not None and batch.gold is not None:
             n_known += count_known(batch.gold)
         self._processes.sum(n_known)
         return n_known
@@ -113,6 +122,12 @@ class TrainingStep:
         names = ("loss", *(f"loss_{name}" for name in TERMS[1:]))
         return {name: term / n_steps for name, term in zip(names, terms, strict=True)}
 
+    def gradient_norm(self) -> float:
+        """The maximum norm of the gradient, before clipping, since the last call."""
+        norm = float(self._norm)
+        self._norm.zero_()
+        return norm
+
     @contextlib.contextmanager
     def averaged_weights(self) -> Iterator[None]:
         """Within the block the network is in eval mode and has the averaged weights, if any."""
@@ -133,7 +148,7 @@ class TrainingStep:
         if self._average is not None:
             for (name, _), value in zip(self._parameters, self._average.values, strict=True):
                 tensors[f"average.{name}"] = value
-        return {**tensors, "sums": self._sums}
+        return {**tensors, "sums": self._sums, "gradient_norm": self._norm}
 
     def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
         """Restore the tensors of a checkpoint; raises ModelError naming `source` on a mismatch."""
@@ -147,3 +162,4 @@ class TrainingStep:
                     self._average.values[number].copy_(tensors[f"average.{name}"])
         restore_optimizer(self._optimizer, tensors)
         self._sums.copy_(tensors["sums"])
+        self._norm.copy_(tensors.get("gradient_norm", self._norm))  # older checkpoints lack it

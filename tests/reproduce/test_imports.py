@@ -8,6 +8,7 @@ import reproduce
 PUBLIC = {
     "capsrl",
     "capsrl.config",
+    "capsrl.data.files",
     "capsrl.data.formats",
     "capsrl.device",
     "capsrl.errors",

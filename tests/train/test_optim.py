@@ -162,3 +162,14 @@ def test_swap_twice():
     average.swap()
     for name, value in net.state_dict().items():
         assert torch.equal(value, before[name])
+
+
+def test_each_gradient_can_be_clipped_by_itself():
+    weights = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(3))]
+    gradient = Gradient(weights)
+    weights[0].grad.copy_(torch.tensor([30.0, 40.0]))
+    weights[1].grad.copy_(torch.tensor([0.0, 0.3, 0.4]))
+    norm = gradient.clip(1.0, each=True)
+    assert norm.item() == pytest.approx((50**2 + 0.5**2) ** 0.5)
+    torch.testing.assert_close(weights[0].grad, torch.tensor([0.6, 0.8]))
+    torch.testing.assert_close(weights[1].grad, torch.tensor([0.0, 0.3, 0.4]))
