@@ -1,6 +1,6 @@
-"""How well the shipped English model does end to end: gold tokens, then nothing but the text.
+"""How well an English model does end to end: gold tokens, then nothing but the text.
 
-    python benchmarks/raw_text.py GOLD.conll09 TREEBANK.conllu
+    python benchmarks/raw_text.py GOLD.conll09 TREEBANK.conllu [MODEL]
 
 GOLD has the propositions, TREEBANK (the UD file of the same sentences) their untokenised text.
 Rows: predicates given; found in gold tokens; the same without tags and lemmas; and raw text, where
@@ -60,11 +60,11 @@ def show(name: str, scores: Scores) -> None:
 
 def main() -> None:
     """Print the table."""
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     everything = list(read_sentences(sys.argv[1]))
     gold = list(with_text(everything, read_sentences(sys.argv[2])))
-    labeler = capsrl.load()
+    labeler = capsrl.load(*sys.argv[3:])
     print(f"{len(everything)} gold sentences, {len(gold)} of them with their text")
     print(f"{'':34} predicates  precision   recall       F1       EM")
     marked = labeler.label_sentences(everything, predicates="marked")
