@@ -22,7 +22,6 @@ def load_parser(pipeline: str = PIPELINE) -> Parse:
     """
     try:
         import spacy
-        from spacy.tokens import Doc
     except ImportError:
         raise ConfigError(f"parsing needs spaCy: {install_hint('spacy')}") from None
     try:
@@ -39,7 +38,7 @@ def load_parser(pipeline: str = PIPELINE) -> Parse:
             )
 
     def parse(sentences: Iterable[Sequence[str]]) -> Iterator[ParsedWords]:
-        docs = (Doc(nlp.vocab, words=list(words)) for words in sentences)
+        docs = (spacy.tokens.Doc(nlp.vocab, words=list(words)) for words in sentences)
         return map(_parsed, nlp.pipe(docs, batch_size=64))
 
     return parse
