@@ -51,7 +51,7 @@ def load(
             f"{model}: expected a model folder, or the name of a model that ships with capsrl "
             f"({', '.join(sorted(shipped_models()))}), got neither"
         )
-    return __getattr__("Labeler").load(folder, device=device, threads=threads)  # type: ignore[no-any-return, attr-defined]
+    return _labeler_class().load(folder, device=device, threads=threads)
 
 
 def shipped_models() -> dict[str, Path]:
@@ -60,8 +60,12 @@ def shipped_models() -> dict[str, Path]:
 
 
 def __getattr__(name: str) -> object:
-    if name != "Labeler":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name == "Labeler":
+        return _labeler_class()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _labeler_class() -> "type[Labeler]":
     try:
         from capsrl.labeler import Labeler
     except ModuleNotFoundError as error:

@@ -42,7 +42,7 @@ LAZY = {
     "capsrl.sentence._jsonl": "capsrl.data",
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
-    "capsrl.__getattr__": "capsrl.labeler",
+    "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
     "capsrl.cli.distill.distill_command": "capsrl.distill.shards",
 }
