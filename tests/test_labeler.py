@@ -1,13 +1,11 @@
 import dataclasses
 import itertools
-import json
-import shutil
 
 import numpy as np
 import pytest
 import torch
 
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError
 from capsrl.labeler import CHUNK, Labeler
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
@@ -17,7 +15,6 @@ from tests.helpers.tiny_networks import (
     UNSEEN,
     assert_same_answers,
     blind,
-    edit_json,
     make_config,
     make_labeler,
     sentence,
@@ -38,19 +35,6 @@ def bert(tmp_path_factory):
     folder = tmp_path_factory.mktemp("bert")
     write_encoder(folder, limit=24)
     return str(folder)
-
-
-@pytest.fixture(scope="module")
-def saved(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("models") / "model"
-    make_labeler().save(folder)
-    return folder
-
-
-@pytest.fixture
-def model(saved, tmp_path):
-    """A copy of a model folder, to be damaged."""
-    return shutil.copytree(saved, tmp_path / "model")
 
 
 @pytest.mark.parametrize("form", ["dense", "factored"])
@@ -293,19 +277,3 @@ def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
     loaded = Labeler.load(tmp_path / "model")
     assert "a\ud800b" in loaded.inventory.words
     assert label(loaded, odd) == label(labeler, odd)
-
-
-def test_refuses_settings_it_does_not_know(model):
-    config = json.loads((model / "config.json").read_text())
-    edit_json(model / "config.json", capsules=config["capsules"] | {"shape": 3})
-    with pytest.raises(ModelError, match=r"unknown key capsules.shape"):
-        Labeler.load(model)
-    edit_json(model / "config.json", capsules=config["capsules"] | {"variant": "capsul"})
-    with pytest.raises(ModelError, match=r"capsules.variant: expected .*'word'.*, got \"capsul\""):
-        Labeler.load(model)
-    edit_json(model / "config.json", capsules=config["capsules"], encoder={"width": "wide"})
-    with pytest.raises(ModelError, match=r"encoder.width: expected a whole number, got \"wide\""):
-        Labeler.load(model)
-    edit_json(model / "config.json", encoder=None)
-    with pytest.raises(ModelError, match=r"expected tensor encoder"):
-        Labeler.load(model)

@@ -1,12 +1,10 @@
-import os
-import pty
 import subprocess
-import sys
 
 import pytest
 
 from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.sentence import Argument, Proposition, Sentence
+from tests.helpers.terminal import run_on_a_terminal
 
 SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
 
@@ -89,27 +87,9 @@ def test_a_file_over_itself(convert, tmp_path):
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
 def test_a_bar_on_a_terminal(tmp_path, name):
     write_sentences([SENTENCE] * 5000, tmp_path / name)
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "capsrl", "convert", name, "out.jsonl"],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        cwd=tmp_path,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
-        timeout=60,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
+    arguments = ["convert", name, "out.jsonl"]
+    done, shown = run_on_a_terminal(arguments, tmp_path, stdin=None, stdout=subprocess.PIPE)
     assert done.returncode == 0
     assert done.stdout == b""
-    assert b"5,000 lines" in shown
-    assert shown.endswith(b"5,000 sentences\r\n")
+    assert "5,000 lines" in shown
+    assert shown.endswith("5,000 sentences\r\n")

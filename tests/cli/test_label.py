@@ -5,7 +5,6 @@ import gzip
 import io
 import json
 import os
-import pty
 import shlex
 import signal
 import subprocess
@@ -24,6 +23,7 @@ from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
 from capsrl.show import role_histories
 from capsrl.show.table import make_console, table_parts
+from tests.helpers.terminal import run_on_a_terminal
 from tests.helpers.tiny_networks import assert_same_answers, make_labeler
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -505,33 +505,9 @@ def test_without_torch():
     )
 
 
-def run_on_a_terminal(arguments, folder, **streams):
-    """The command with a terminal for the streams that are not given; what it showed there."""
-    ours, theirs = pty.openpty()
-    done = subprocess.run(
-        [sys.executable, "-m", "capsrl", "label", *arguments],
-        **{"stdin": theirs, "stdout": theirs, "stderr": theirs} | streams,
-        cwd=folder,
-        env=os.environ | {"TERM": "xterm", "COLUMNS": "100"},
-        timeout=120,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            part = os.read(ours, 65536)
-        except OSError:  # Linux says so when the other end is closed
-            break
-        if not part:
-            break
-        shown += part
-    os.close(ours)
-    return done, shown.decode()
-
-
 def test_a_table_and_no_bar_on_a_terminal(tmp_path):
     (tmp_path / "dogs.txt").write_text("Dogs bark.\n\nCats do not.")
-    done, shown = run_on_a_terminal(["dogs.txt"], tmp_path)
+    done, shown = run_on_a_terminal(["label", "dogs.txt"], tmp_path)
     assert done.returncode == 0
     assert "lines" not in shown
     assert shown.startswith("Dogs bark.\r\n")
@@ -541,7 +517,7 @@ def test_a_table_and_no_bar_on_a_terminal(tmp_path):
 def test_a_bar_while_a_file_is_written(tmp_path):
     (tmp_path / "dogs.txt").write_text("Dogs bark.\n\n" * 50)
     done, shown = run_on_a_terminal(
-        ["dogs.txt"], tmp_path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+        ["label", "dogs.txt"], tmp_path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
     )
     assert done.returncode == 0
     assert done.stdout.count(b"\n") == 50
@@ -549,7 +525,7 @@ def test_a_bar_while_a_file_is_written(tmp_path):
 
 
 def test_nothing_given_on_a_terminal(tmp_path):
-    done, shown = run_on_a_terminal([], tmp_path)
+    done, shown = run_on_a_terminal(["label"], tmp_path)
     assert done.returncode == 2
     assert shown.startswith(
         "error: expected text, files or folders to label, got none; try: capsrl"

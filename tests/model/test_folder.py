@@ -1,3 +1,4 @@
+import json
 import shutil
 
 import pytest
@@ -143,3 +144,19 @@ def test_missing_encoder(tmp_path, bert):
     (tmp_path / "model" / "transformer" / "config.json").unlink()
     with pytest.raises(ModelError, match=r"model/transformer: expected a folder with config.json"):
         load_network(tmp_path / "model")
+
+
+def test_refuses_settings_it_does_not_know(model):
+    config = json.loads((model / "config.json").read_text())
+    edit_json(model / "config.json", capsules=config["capsules"] | {"shape": 3})
+    with pytest.raises(ModelError, match=r"unknown key capsules.shape"):
+        load_network(model)
+    edit_json(model / "config.json", capsules=config["capsules"] | {"variant": "capsul"})
+    with pytest.raises(ModelError, match=r"capsules.variant: expected .*'word'.*, got \"capsul\""):
+        load_network(model)
+    edit_json(model / "config.json", capsules=config["capsules"], encoder={"width": "wide"})
+    with pytest.raises(ModelError, match=r"encoder.width: expected a whole number, got \"wide\""):
+        load_network(model)
+    edit_json(model / "config.json", encoder=None)
+    with pytest.raises(ModelError, match=r"expected tensor encoder"):
+        load_network(model)
