@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, install_hint
 from capsrl.options import Options
-from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports it: torch takes a second to import
     from capsrl.labeler import Labeler
@@ -28,6 +28,7 @@ __all__ = [
     "Labeler",
     "ModelError",
     "Options",
+    "Phrase",
     "Proposition",
     "Sentence",
     "Trace",

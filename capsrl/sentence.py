@@ -1,7 +1,7 @@
-"""Sentence, Proposition and Argument: the data types that all parts of capsrl exchange.
+"""Sentence, Proposition, Argument and Phrase: the data types that all parts of capsrl exchange.
 
 Readers make them, the model adds propositions, the scorer compares them, writers write them.
-All three are immutable: labeling a sentence gives a new one (`Sentence.with_propositions`).
+All are immutable: labeling a sentence gives a new one (`Sentence.with_propositions`).
 Positions are 0-based; character offsets are half-open and count into `Sentence.text`.
 """
 
@@ -16,14 +16,32 @@ if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
 
 
 @dataclass(frozen=True, slots=True)
+class Phrase:
+    """The words of an argument, of which one is its head: *her old bicycle*.
+
+    first, last  positions of the first and last word in the sentence, both included
+    start, end   character offsets of the phrase in the sentence's text, when that is known
+    text         the phrase itself; set by the Sentence that the phrase is in
+    """
+
+    first: int
+    last: int
+    start: int | None = None
+    end: int | None = None
+    text: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Argument:
-    """One word that fills one role of a proposition.
+    """One word that fills one role of a proposition, and the phrase around it.
 
     role         A0, AM-TMP, C-A1, ... A word with two roles is two arguments.
     word         position of the head word in the sentence
     probability  of the role; None when read from a corpus
     start, end   character offsets of the head word in the sentence's text, when that is known
     form         the head word itself; set by the Sentence that the argument is in
+    phrase       the whole phrase, when the corpus or the model gives it
+    meaning      what the role means for this sense: seller, or Agent; None when unknown
     """
 
     role: str
@@ -32,6 +50,8 @@ class Argument:
     start: int | None = None
     end: int | None = None
     form: str | None = field(default=None, compare=False)
+    phrase: Phrase | None = None
+    meaning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +81,11 @@ class Proposition:
     start, end   character offsets of the predicate in the sentence's text, when that is known
     trace        the probabilities of every iteration, if asked for; not compared
     form         the predicate word itself; set by the Sentence that the proposition is in
+    guessed      the sense is a guess: neither the frame files nor the training corpus have the lemma
+    definition   what the sense means, from frame files that the user has
+    frames       the linked frames of other lexicons: verbnet:give-13.1, framenet:Giving
+    predicate_probability  that the word is a predicate; None where it was marked or read
+    joint_probability      that sense and all arguments are right; None when read from a corpus
     """
 
     predicate: int
@@ -71,6 +96,11 @@ class Proposition:
     end: int | None = None
     trace: Trace | None = field(default=None, compare=False, repr=False)
     form: str | None = field(default=None, compare=False)
+    guessed: bool = False
+    definition: str | None = None
+    frames: tuple[str, ...] = ()
+    predicate_probability: float | None = None
+    joint_probability: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +158,7 @@ class Sentence:
         """The same sentence with other propositions, by predicate, with offsets where known."""
         ordered = sorted(propositions, key=lambda proposition: proposition.predicate)
         if self.offsets is not None:
-            ordered = [_with_offsets(each, self.words, self.offsets) for each in ordered]
+            ordered = [_with_offsets(each, self) for each in ordered]
         return replace(self, propositions=tuple(ordered))
 
     def standalone(self) -> "Sentence":
@@ -182,28 +212,58 @@ def _jsonl() -> ModuleType:
 def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:
     """The proposition with the forms of its words, or itself if it has them already."""
     positions = (proposition.predicate, *(argument.word for argument in proposition.arguments))
-    if not all(0 <= position < len(words) for position in positions):
+    phrases = [argument.phrase for argument in proposition.arguments if argument.phrase]
+    edges = (edge for phrase in phrases for edge in (phrase.first, phrase.last))
+    if not all(0 <= position < len(words) for position in (*positions, *edges)):
         raise ValueError(
             f"propositions: expected positions of {len(words)} words, got {positions} "
+            f"and phrases {[(phrase.first, phrase.last) for phrase in phrases]} "
             f"in {' '.join(words[:5])!r}"
         )
     parts: tuple[Proposition | Argument, ...] = (proposition, *proposition.arguments)
-    if all(part.form == words[at] for part, at in zip(parts, positions, strict=True)):
+    if all(part.form == words[at] for part, at in zip(parts, positions, strict=True)) and all(
+        phrase.text is not None for phrase in phrases
+    ):
         return proposition
     arguments = tuple(
-        replace(argument, form=words[argument.word]) for argument in proposition.arguments
+        replace(argument, form=words[argument.word], phrase=_with_text(argument.phrase, words))
+        for argument in proposition.arguments
     )
     return replace(proposition, arguments=arguments, form=words[proposition.predicate])
 
 
-def _with_offsets(
-    proposition: Proposition, words: tuple[str, ...], offsets: tuple[tuple[int, int], ...]
-) -> Proposition:
-    """The proposition with the offsets and forms of its words, in one copy."""
+def _with_text(phrase: Phrase | None, words: tuple[str, ...]) -> Phrase | None:
+    """The phrase with its words as text, unless it has a text."""
+    if phrase is None or phrase.text is not None:
+        return phrase
+    return replace(phrase, text=" ".join(words[phrase.first : phrase.last + 1]))
+
+
+def _with_offsets(proposition: Proposition, sentence: Sentence) -> Proposition:
+    """The proposition with the offsets and forms of its words and phrases, in one copy."""
+    words, offsets = sentence.words, sentence.offsets
+    assert offsets is not None
     arguments = tuple(
-        Argument(each.role, each.word, each.probability, *offsets[each.word], words[each.word])
+        Argument(
+            each.role,
+            each.word,
+            each.probability,
+            *offsets[each.word],
+            words[each.word],
+            each.phrase and _phrase_with_offsets(each.phrase, sentence, offsets),
+            each.meaning,
+        )
         for each in proposition.arguments
     )
     start, end = offsets[proposition.predicate]
     form = words[proposition.predicate]
     return replace(proposition, arguments=arguments, start=start, end=end, form=form)
+
+
+def _phrase_with_offsets(
+    phrase: Phrase, sentence: Sentence, offsets: tuple[tuple[int, int], ...]
+) -> Phrase:
+    start, end = offsets[phrase.first][0], offsets[phrase.last][1]
+    words = sentence.words[phrase.first : phrase.last + 1]
+    text = " ".join(words) if sentence.text is None else sentence.text[start:end]
+    return Phrase(phrase.first, phrase.last, start, end, text)

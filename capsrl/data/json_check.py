@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 T = TypeVar("T")
 
@@ -90,9 +90,23 @@ def _proposition(data: object, words: tuple[str, ...], text: str | None, where: 
     if "trace" in checked:
         trace = _trace(checked["trace"], arguments, len(words), f"{where}.trace")
     predicate = _word(checked, "predicate", words, where)
-    probability = _optional(checked, "probability", _probability, f"{where}.")
+    probabilities = {
+        name: _optional(checked, name, _probability, f"{where}.")
+        for name in ("probability", "predicate_probability", "joint_probability")
+    }
     start, end = _span(checked, text, where)
-    return Proposition(predicate, sense, arguments, probability, start, end, trace=trace)
+    return Proposition(
+        predicate,
+        sense,
+        arguments,
+        start=start,
+        end=end,
+        trace=trace,
+        guessed=_boolean(checked.get("guessed", False), f"{where}.guessed"),
+        definition=_optional(checked, "definition", _string, f"{where}."),
+        frames=_strings(checked.get("frames", []), f"{where}.frames"),
+        **probabilities,
+    )
 
 
 def _argument(data: object, words: tuple[str, ...], text: str | None, where: str) -> Argument:
@@ -102,7 +116,21 @@ def _argument(data: object, words: tuple[str, ...], text: str | None, where: str
         _word(checked, "word", words, where),
         _optional(checked, "probability", _probability, f"{where}."),
         *_span(checked, text, where),
+        phrase=_phrase(checked["phrase"], words, text, where) if "phrase" in checked else None,
+        meaning=_optional(checked, "meaning", _string, f"{where}."),
     )
+
+
+def _phrase(data: object, words: tuple[str, ...], text: str | None, where: str) -> Phrase:
+    where = f"{where}.phrase"
+    checked = _object(data, "phrase", where)
+    first, last = (
+        _position(checked[name], len(words), f"{where}.{name}") for name in ("first", "last")
+    )
+    if first > last:
+        raise DataError(f"{where}: expected first <= last, got {first} and {last}")
+    start, end = _span(checked, text, where)
+    return Phrase(first, last, start, end, _optional(checked, "text", _string, f"{where}."))
 
 
 def _trace(data: object, arguments: tuple[Argument, ...], n: int, where: str) -> Trace:
@@ -208,6 +236,12 @@ def _strings(value: object, where: str) -> tuple[str, ...]:
 def _string(value: object, where: str) -> str:
     if not isinstance(value, str):
         _refuse(where, "a string", value)
+    return value
+
+
+def _boolean(value: object, where: str) -> bool:
+    if not isinstance(value, bool):
+        _refuse(where, "true or false", value)
     return value
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from capsrl.data.json_check import json_schema, sentence_from_dict, shown
 from capsrl.data.rows import Block, Watch
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 __all__ = [
     "format_jsonl",
@@ -92,26 +92,47 @@ def _proposition_to_dict(proposition: Proposition, words: tuple[str, ...]) -> di
         "predicate": proposition.predicate,
         "form": words[proposition.predicate],
         "sense": proposition.sense,
+        "definition": proposition.definition,
+        "frames": _list(proposition.frames) or None,
+        "guessed": proposition.guessed or None,
         "probability": proposition.probability,
+        "predicate_probability": proposition.predicate_probability,
+        "joint_probability": proposition.joint_probability,
         "start": proposition.start,
         "end": proposition.end,
-        "arguments": [
-            _known(
-                {
-                    "role": argument.role,
-                    "word": argument.word,
-                    "form": words[argument.word],
-                    "probability": argument.probability,
-                    "start": argument.start,
-                    "end": argument.end,
-                }
-            )
-            for argument in proposition.arguments
-        ],
+        "arguments": [_argument_to_dict(each, words) for each in proposition.arguments],
         "trace": trace and _trace_to_dict(trace, proposition.arguments),
     }
     # An unknown sense is written as null: it is the first thing most readers look for.
     return _known(result) | ({"sense": None} if proposition.sense is None else {})
+
+
+def _argument_to_dict(argument: Argument, words: tuple[str, ...]) -> dict[str, Any]:
+    phrase = argument.phrase
+    return _known(
+        {
+            "role": argument.role,
+            "meaning": argument.meaning,
+            "word": argument.word,
+            "form": words[argument.word],
+            "probability": argument.probability,
+            "start": argument.start,
+            "end": argument.end,
+            "phrase": None if phrase is None else _phrase_to_dict(phrase),
+        }
+    )
+
+
+def _phrase_to_dict(phrase: Phrase) -> dict[str, Any]:
+    return _known(
+        {
+            "first": phrase.first,
+            "last": phrase.last,
+            "text": phrase.text,
+            "start": phrase.start,
+            "end": phrase.end,
+        }
+    )
 
 
 def _trace_to_dict(trace: Trace, arguments: Iterable[Argument]) -> dict[str, Any]:
