@@ -81,7 +81,7 @@ class Proposition:
     start, end   character offsets of the predicate in the sentence's text, when that is known
     trace        the probabilities of every iteration, if asked for; not compared
     form         the predicate word itself; set by the Sentence that the proposition is in
-    guessed      the sense is a guess: neither the frame files nor the training corpus have the lemma
+    guessed      the sense is a guess: neither frame files nor training corpus have the lemma
     definition   what the sense means, from frame files that the user has
     frames       the linked frames of other lexicons: verbnet:give-13.1, framenet:Giving
     predicate_probability  that the word is a predicate; None where it was marked or read

@@ -90,10 +90,10 @@ def _proposition(data: object, words: tuple[str, ...], text: str | None, where: 
     if "trace" in checked:
         trace = _trace(checked["trace"], arguments, len(words), f"{where}.trace")
     predicate = _word(checked, "predicate", words, where)
-    probabilities = {
-        name: _optional(checked, name, _probability, f"{where}.")
-        for name in ("probability", "predicate_probability", "joint_probability")
-    }
+
+    def probability(name: str) -> float | None:
+        return _optional(checked, name, _probability, f"{where}.")
+
     start, end = _span(checked, text, where)
     return Proposition(
         predicate,
@@ -105,17 +105,21 @@ def _proposition(data: object, words: tuple[str, ...], text: str | None, where: 
         guessed=_boolean(checked.get("guessed", False), f"{where}.guessed"),
         definition=_optional(checked, "definition", _string, f"{where}."),
         frames=_strings(checked.get("frames", []), f"{where}.frames"),
-        **probabilities,
+        probability=probability("probability"),
+        predicate_probability=probability("predicate_probability"),
+        joint_probability=probability("joint_probability"),
     )
 
 
 def _argument(data: object, words: tuple[str, ...], text: str | None, where: str) -> Argument:
     checked = _object(data, "argument", where)
+    start, end = _span(checked, text, where)
     return Argument(
         _string(checked["role"], f"{where}.role"),
         _word(checked, "word", words, where),
         _optional(checked, "probability", _probability, f"{where}."),
-        *_span(checked, text, where),
+        start,
+        end,
         phrase=_phrase(checked["phrase"], words, text, where) if "phrase" in checked else None,
         meaning=_optional(checked, "meaning", _string, f"{where}."),
     )
