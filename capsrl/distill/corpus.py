@@ -120,6 +120,8 @@ class _Group:
             senses=targets["senses"],
             patterns=targets["patterns"],
             roles=tuple(targets[f"roles.{number}"] for number in range(n_iterations)),
+            firsts=targets.get("firsts"),
+            lasts=targets.get("lasts"),
         )
         return replace(batch, soft=soft)
 

@@ -50,7 +50,8 @@ class SoftLabels:
     positions        of each predicate in its sentence
     sparse           `tags` (if the teachers have a tagger), `senses` over the candidates of the
                      lemma, `patterns`, and `roles.0`, `roles.1`, ... after each iteration; NO_ROLE
-                     is left out, it has the rest of the probability
+                     is left out, it has the rest of the probability. If the teachers score
+                     phrases, `firsts` and `lasts`: first and last words of those of arguments
     """
 
     words: list[list[str]]

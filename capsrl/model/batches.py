@@ -34,6 +34,8 @@ class IndexedSentence:
     senses        n    index of the gold sense among the candidates of the lemma, or IGNORED
     patterns      n    the pattern of that sense, or IGNORED
     tags          T    part-of-speech ids, None if unknown
+    firsts, lasts n T  first and last word of the phrase of each argument, IGNORED at other words
+                       and where the phrase is unknown
     partial       only some of its predicates are annotated
     """
 
@@ -46,6 +48,8 @@ class IndexedSentence:
     senses: NDArray[np.int64]
     patterns: NDArray[np.int64]
     tags: NDArray[np.int64] | None
+    firsts: NDArray[np.int64]
+    lasts: NDArray[np.int64]
     partial: bool = False
 
 
@@ -78,11 +82,14 @@ class Gold:
     roles         P T  role ids
     senses        P    index among the candidates
     patterns      P    pattern ids
+    firsts, lasts P T  first and last word of the phrase of each argument
     is_predicate  B T  1 at predicates, 0 at other words
     tags          B T  part-of-speech ids
     """
 
     roles: Tensor
+    firsts: Tensor
+    lasts: Tensor
     senses: Tensor
     patterns: Tensor
     is_predicate: Tensor
@@ -112,6 +119,8 @@ class SoftTargets:
     senses, patterns  rows are P; classes are candidates of the lemma, or patterns
     roles             rows are P T flattened, after each iteration; without NO_ROLE, which has the
                       rest of the probability
+    firsts, lasts     rows are P T flattened, classes are positions of words; only for words that
+                      have a role. None if the teachers do not score phrases
     """
 
     predicate_probs: Tensor
@@ -119,6 +128,8 @@ class SoftTargets:
     senses: SparseTargets
     patterns: SparseTargets
     roles: tuple[SparseTargets, ...]
+    firsts: SparseTargets | None = None
+    lasts: SparseTargets | None = None
 
 
 @dataclass(frozen=True)
@@ -261,6 +272,8 @@ def index_sentence(
         senses=none,
         patterns=none,
         tags=None,
+        firsts=none,
+        lasts=none,
         partial=partial,
     )
     return _with_gold(indexed, sentence, inventory) if gold else indexed
@@ -272,11 +285,15 @@ def _with_gold(
     lemmas = tuple(lemma_of(sentence, position) for position in sentence.predicates)
     senses = [proposition.sense for proposition in sentence.propositions]
     roles = np.zeros((len(sentence.propositions), indexed.n_words), dtype=np.int64)
+    firsts, lasts = (np.full_like(roles, IGNORED) for _ in range(2))
     for row, proposition in enumerate(sentence.propositions):
         # A softmax gives one answer: the first of several roles of a word (A0|AM-LOC) counts.
         for argument in reversed(proposition.arguments):
             ignored = indexed.partial and argument.role not in inventory.roles
             roles[row, argument.word] = IGNORED if ignored else inventory.role_id(argument.role)
+            if argument.phrase is not None:
+                firsts[row, argument.word] = argument.phrase.first
+                lasts[row, argument.word] = argument.phrase.last
     pairs = list(zip(senses, lemmas, strict=True))
     tags = None if indexed.partial else sentence.tags
     return replace(
@@ -286,6 +303,8 @@ def _with_gold(
         senses=_array([_sense_index(sense, lemma, inventory) for sense, lemma in pairs]),
         patterns=_array([_pattern_id(sense, lemma, inventory) for sense, lemma in pairs]),
         tags=_array(inventory.tags.ids(tags)) if tags else None,
+        firsts=firsts,
+        lasts=lasts,
     )
 
 
@@ -351,14 +370,18 @@ def collate_predicates(
 def collate_gold(items: Sequence[IndexedSentence], n_words: int) -> Gold:
     """The gold answers of some sentences, padded to `n_words`."""
     n_predicates = sum(len(item.predicates) for item in items)
-    roles = np.full((n_predicates, n_words), IGNORED, dtype=np.int64)
+    pairs = {
+        name: np.full((n_predicates, n_words), IGNORED, dtype=np.int64)
+        for name in ("roles", "firsts", "lasts")
+    }
     words = {
         name: np.full((len(items), n_words), IGNORED, dtype=np.int64)
         for name in ("is_predicate", "tags")
     }
     first = 0
     for number, item in enumerate(items):
-        roles[first : first + len(item.predicates), : item.n_words] = item.roles
+        for name, array in pairs.items():
+            array[first : first + len(item.predicates), : item.n_words] = getattr(item, name)
         first += len(item.predicates)
         # Of a partial annotation only positive examples are known, which alone would teach the
         # network that most words are predicates.
@@ -369,10 +392,9 @@ def collate_gold(items: Sequence[IndexedSentence], n_words: int) -> Gold:
             words["tags"][number, : item.n_words] = item.tags
     none = [np.zeros(0, dtype=np.int64)]
     return Gold(
-        roles=torch.from_numpy(roles),
         senses=torch.from_numpy(np.concatenate([item.senses for item in items] or none)),
         patterns=torch.from_numpy(np.concatenate([item.patterns for item in items] or none)),
-        **{name: torch.from_numpy(array) for name, array in words.items()},
+        **{name: torch.from_numpy(array) for name, array in (pairs | words).items()},
     )
 
 

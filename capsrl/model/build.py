@@ -22,6 +22,7 @@ from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing
+from capsrl.model.spans import SpanScorer
 from capsrl.model.vocabulary import UNKNOWN_ID
 
 SENSE_WIDTH = 128  # of the embeddings of senses
@@ -87,6 +88,14 @@ def make_network(
             initial_agreement=capsules.initial_agreement,
         ),
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
+        spans=SpanScorer(
+            view_width=word_width - width,
+            state_width=width,
+            width=config.span_width,
+            dropout=capsules.dropout,
+        )
+        if config.span_width
+        else None,
         capsule_dropout=capsules.dropout,
         n_iterations=capsules.iterations,
         routing_chunks=capsules.routing_chunks,

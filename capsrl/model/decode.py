@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 
 import numpy as np
+import torch
 
 from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
 from capsrl.model.network import PropositionLogits
 from capsrl.model.routing import RoutingResult
-from capsrl.sentence import Argument, Proposition, Trace
+from capsrl.model.spans import SpanLogits
+from capsrl.sentence import Argument, Phrase, Proposition, Trace
 
 
 def decode(
@@ -36,6 +38,7 @@ def decode(
     pattern_probs, patterns = (t.tolist() for t in logits.patterns.softmax(-1).max(-1))
     traces = _traces(logits.routing, lengths, inventory) if trace else [None] * len(positions)
     names = list(inventory.roles)
+    phrases = _phrases(logits.spans)
     filled = (roles != NO_ROLE_ID) & (best >= threshold)
     decoded: list[Proposition] = []
     for row, (position, lemma) in enumerate(zip(positions, lemmas, strict=True)):
@@ -51,7 +54,12 @@ def decode(
                 predicate=position,
                 sense=sense,
                 arguments=tuple(
-                    Argument(names[roles[row, word]], word, float(best[row, word]))
+                    Argument(
+                        names[roles[row, word]],
+                        word,
+                        float(best[row, word]),
+                        phrase=None if phrases is None else Phrase(*phrases[row][word]),
+                    )
                     for word in words
                 ),
                 probability=probability,
@@ -59,6 +67,15 @@ def decode(
             )
         )
     return decoded
+
+
+def _phrases(spans: SpanLogits | None) -> list[list[tuple[int, int]]] | None:
+    """The first and last word of the phrase of every word for every predicate."""
+    if spans is None:
+        return None
+    best = torch.stack([spans.firsts.argmax(-1), spans.lasts.argmax(-1)], -1)  # P T 2
+    phrases: list[list[tuple[int, int]]] = best.tolist()
+    return phrases
 
 
 def _traces(

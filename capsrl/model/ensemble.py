@@ -15,6 +15,7 @@ from capsrl.model.embeddings.transformer import Transformer
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
 from capsrl.model.routing import RoutingResult
+from capsrl.model.spans import SpanLogits
 from capsrl.sentence import Sentence
 
 # What the ids in predictions refer to. Words and characters may differ between members.
@@ -107,6 +108,7 @@ class Ensemble(nn.Module):
             routing=RoutingResult([mean_of_probs(step) for step in steps]),
             senses=mean_of_probs([result.senses for result in results]),
             patterns=mean_of_probs([result.patterns for result in results]),
+            spans=_mean_spans([result.spans for result in results]),
         )
 
     def _split(self, states: Tensor) -> list[tuple[Network, Tensor]]:
@@ -121,6 +123,17 @@ def mean_of_probs(logits: Sequence[Tensor]) -> Tensor:
     """
     probs = torch.stack([one.float().softmax(-1) for one in logits]).mean(0)
     return probs.clamp(min=_TINY).log()
+
+
+def _mean_spans(spans: Sequence[SpanLogits | None]) -> SpanLogits | None:
+    """The mean over the members that score phrases; None if no member does."""
+    known = [one for one in spans if one is not None]
+    if not known:
+        return None
+    return SpanLogits(
+        firsts=mean_of_probs([one.firsts for one in known]),
+        lasts=mean_of_probs([one.lasts for one in known]),
+    )
 
 
 def _check_member(name: str, member: Network, first: str, inventory: Inventory) -> None:

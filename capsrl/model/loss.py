@@ -23,6 +23,7 @@ class Losses:
     senses: Tensor
     predicates: Tensor
     tags: Tensor
+    spans: Tensor
 
 
 GOLD_FIELDS = tuple(field.name for field in fields(Gold))
@@ -44,6 +45,7 @@ def compute_loss(
     sense_weight: float,
     predicate_weight: float,
     tag_weight: float,
+    span_weight: float,
     uniqueness_weight: float,
     intermediate_weight: float,
     gumbel: bool,
@@ -86,8 +88,13 @@ def compute_loss(
     tags = zero
     if output.tag_logits is not None:
         tags = tag_weight * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
-    total = roles + uniqueness + senses + predicates + tags
-    return Losses(total, roles, uniqueness, senses, predicates, tags)
+    spans = zero
+    if output.propositions.spans is not None:
+        logits = output.propositions.spans
+        firsts = mean_nll(logits.firsts, gold.firsts, n.get("firsts"))
+        spans = span_weight * (firsts + mean_nll(logits.lasts, gold.lasts, n.get("lasts")))
+    total = roles + uniqueness + senses + predicates + tags + spans
+    return Losses(total, roles, uniqueness, senses, predicates, tags, spans)
 
 
 def weigh_iterations(

@@ -14,6 +14,7 @@ from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.model.inventory import Inventory
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing, RoutingResult, route_predicates
+from capsrl.model.spans import SpanLogits, SpanScorer
 from capsrl.sentence import Sentence
 
 
@@ -24,11 +25,13 @@ class PropositionLogits:
     routing   P T R after each iteration
     senses    P C    over the candidates of each lemma
     patterns  P K    for lemmas that training did not have
+    spans     P T T  first and last words of phrases; None for a network without span scorer
     """
 
     routing: RoutingResult
     senses: Tensor
     patterns: Tensor
+    spans: SpanLogits | None = None
 
 
 @dataclass(frozen=True)
@@ -67,6 +70,7 @@ class Network(nn.Module):
         capsules: WordCapsuleLayer,
         routing: Routing,
         tagger: Tagger | None,
+        spans: SpanScorer | None,
         capsule_dropout: float,
         n_iterations: int,
         routing_chunks: int,
@@ -84,6 +88,7 @@ class Network(nn.Module):
         self.forms = capsules  # its key in saved weights
         self.routing = routing
         self.tagger = tagger
+        self.spans = spans
         self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations
         self.routing_chunks = routing_chunks
@@ -161,6 +166,7 @@ class Network(nn.Module):
                 predicate_states, predicates.candidates, predicates.n_candidates
             )
             embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
+            spans = None if self.spans is None else self.spans(states, views, rows, mask)
             routing = self._route(
                 states,
                 views,
@@ -169,7 +175,7 @@ class Network(nn.Module):
                 mask,
                 n_iterations=self.n_iterations if n_iterations is None else n_iterations,
             )
-        return PropositionLogits(routing, senses, patterns)
+        return PropositionLogits(routing, senses, patterns, spans)
 
     def _route(
         self,

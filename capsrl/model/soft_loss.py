@@ -24,6 +24,8 @@ def count_soft(batch: Batch) -> Tensor:
         "patterns": torch.full_like(n_words, len(n_candidates)),
         "is_predicate": n_words,
         "tags": n_words if batch.soft.tags is not None else torch.zeros_like(n_words),
+        "firsts": _count_rows(batch.soft.firsts, n_words),
+        "lasts": _count_rows(batch.soft.lasts, n_words),
     }
     return torch.stack([counts[name] for name in GOLD_FIELDS])
 
@@ -35,6 +37,7 @@ def compute_soft_loss(
     sense_weight: float,
     predicate_weight: float,
     tag_weight: float,
+    span_weight: float,
     uniqueness_weight: float,
     intermediate_weight: float,
     gumbel: bool,
@@ -83,9 +86,25 @@ def compute_soft_loss(
     if output.tag_logits is not None and soft.tags is not None:
         tags = _cross_entropy(output.tag_logits.flatten(0, 1), soft.tags, temperature)
         tags = tag_weight * tags / n["tags"]
-    total = roles + uniqueness + senses + predicates + tags
-    terms = (total, roles, uniqueness, senses, predicates, tags)
+    spans = zero
+    if propositions.spans is not None and soft.firsts is not None and soft.lasts is not None:
+        firsts = _cross_entropy(propositions.spans.firsts.flatten(0, 1), soft.firsts, temperature)
+        lasts = _cross_entropy(propositions.spans.lasts.flatten(0, 1), soft.lasts, temperature)
+        spans = span_weight * (firsts / n["firsts"] + lasts / n["lasts"])
+    total = roles + uniqueness + senses + predicates + tags + spans
+    terms = (total, roles, uniqueness, senses, predicates, tags, spans)
     return Losses(*(weight * term for term in terms))
+
+
+def _count_rows(targets: SparseTargets | None, like: Tensor) -> Tensor:
+    """How many rows have targets, of which a row may have several.
+
+    like  a scalar of the type and device of the result
+    """
+    if targets is None or not len(targets.rows):
+        return torch.zeros_like(like)
+    # The entries are sorted by row.
+    return 1 + (targets.rows[1:] != targets.rows[:-1]).sum()
 
 
 def role_target(targets: SparseTargets, shape: torch.Size, temperature: float) -> Tensor:

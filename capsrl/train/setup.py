@@ -75,6 +75,7 @@ def _make_loss(recipe: Recipe) -> Callable[..., Losses]:
         "sense_weight": loss.sense,
         "predicate_weight": loss.predicates,
         "tag_weight": loss.tags,
+        "span_weight": loss.spans,
         "uniqueness_weight": loss.uniqueness,
         "intermediate_weight": loss.intermediate_weight,
         "gumbel": loss.gumbel,

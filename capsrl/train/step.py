@@ -19,7 +19,7 @@ from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import Gradient, MovingAverage, set_rates, trained_parameters
 from capsrl.train.processes import Processes
 
-TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags")  # of the loss
+TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags", "spans")  # of the loss
 
 
 class TrainingStep:
