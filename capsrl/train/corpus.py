@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from capsrl.config import DataConfig, Recipe
 from capsrl.data.formats import read_sentences
+from capsrl.data.spans import spans_file_of, with_spans
 from capsrl.errors import DataError
 from capsrl.recipe import recipe_paths
 from capsrl.sentence import Sentence
@@ -49,6 +50,8 @@ def check_files(recipe: Recipe) -> None:
 def read_corpus(data: DataConfig) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
+    Arguments have phrases where a spans file is beside the corpus (capsrl/data/spans.py).
+
     Raises DataError for a file without sentences, for a dev or test file without senses, and for
     a partially annotated file without predicates.
     """
@@ -61,7 +64,9 @@ def read_corpus(data: DataConfig) -> Corpus:
 
 
 def _read(path: str) -> list[Sentence]:
-    sentences = [sentence for sentence in read_sentences(path) if sentence.words]
+    spans = spans_file_of(path)
+    found = read_sentences(path) if spans is None else with_spans(read_sentences(path), spans)
+    sentences = [sentence for sentence in found if sentence.words]
     if not sentences:
         raise DataError(f"{path}: expected sentences, got none")
     return sentences

@@ -14,7 +14,7 @@ from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
 from capsrl.model.predictor import Predictor
 from capsrl.model.soft_loss import compute_soft_loss
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 
 def sentence(text, *propositions, lemmas=None):
@@ -53,6 +53,27 @@ SENTENCES = [
     ),
     sentence("go", (0, "go.01", {}), lemmas="go"),
 ]
+
+
+def with_phrases(given, phrases):
+    """The sentence with the phrases of some words, for all predicates."""
+    propositions = [
+        dataclasses.replace(
+            proposition,
+            arguments=tuple(
+                dataclasses.replace(
+                    argument,
+                    phrase=Phrase(*phrases[argument.word]) if argument.word in phrases else None,
+                )
+                for argument in proposition.arguments
+            ),
+        )
+        for proposition in given.propositions
+    ]
+    return given.with_propositions(propositions)
+
+
+OLD_MAN = with_phrases(SENTENCES[2], {0: (0, 0), 3: (1, 3), 6: (5, 8), 8: (7, 8)})
 # Lemmas that SENTENCES do not have, and letters that no tokenizer here has.
 UNSEEN = sentence("猫 zzz naïve words", (1, None, {}), lemmas="猫 zzz naïve word")
 
@@ -123,6 +144,8 @@ def make_labeler(config=None, *, seed=1):
         network.forms.weight *= 2
         network.forms.weight[0] *= 0.3  # NO_ROLE must not win everywhere
         network.finder.score.weight.normal_()
+        if network.spans is not None:
+            network.spans.of_state.weight *= 8 * scale
     return Labeler(network, config)
 
 

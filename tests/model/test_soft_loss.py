@@ -14,6 +14,7 @@ from capsrl.model.batches import IGNORED, SoftTargets, SparseTargets
 from capsrl.model.soft_loss import count_soft, role_target
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import (
+    OLD_MAN,
     SENTENCES,
     compute_test_loss,
     make_config,
@@ -33,7 +34,7 @@ ROLES_ONLY = {"sense_weight": 0.0, "predicate_weight": 0.0, "tag_weight": 0.0}
 
 @pytest.fixture(scope="module")
 def network():
-    return make_labeler(make_config(iterations=3)).network
+    return make_labeler(make_config(iterations=3, span_width=4)).network
 
 
 def one_hot(gold):
@@ -44,7 +45,7 @@ def one_hot(gold):
 
 
 def test_certain_teachers_equal_gold(network):
-    batch = network.collate([network.index(s) for s in SENTENCES])
+    batch = network.collate([network.index(s) for s in (*SENTENCES, OLD_MAN)])
     gold = batch.gold
     roles = one_hot(gold.roles)
     filled = roles.ids != 0
@@ -55,6 +56,8 @@ def test_certain_teachers_equal_gold(network):
         senses=one_hot(gold.senses),
         patterns=one_hot(gold.patterns),
         roles=(roles,) * 3,
+        firsts=one_hot(gold.firsts),
+        lasts=one_hot(gold.lasts),
     )
     output = network(batch)
     expected = compute_test_loss(output, batch, **WEIGHTS)

@@ -12,36 +12,16 @@ from capsrl.model.build import make_network
 from capsrl.model.ensemble import Ensemble
 from capsrl.model.inventory import build_inventory
 from capsrl.model.spans import SpanScorer
-from capsrl.sentence import Phrase
 from tests.helpers.tiny_networks import (
+    OLD_MAN,
     SENTENCES,
     blind,
     compute_test_loss,
     make_config,
     make_labeler,
     sentence,
+    with_phrases,
 )
-
-
-def with_phrases(given, phrases):
-    """The sentence with the phrases of some words, for all predicates."""
-    propositions = [
-        dataclasses.replace(
-            proposition,
-            arguments=tuple(
-                dataclasses.replace(
-                    argument,
-                    phrase=Phrase(*phrases[argument.word]) if argument.word in phrases else None,
-                )
-                for argument in proposition.arguments
-            ),
-        )
-        for proposition in given.propositions
-    ]
-    return given.with_propositions(propositions)
-
-
-OLD_MAN = with_phrases(SENTENCES[2], {0: (0, 0), 3: (1, 3), 6: (5, 8), 8: (7, 8)})
 
 
 @pytest.fixture

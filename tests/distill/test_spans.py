@@ -1,0 +1,67 @@
+"""Phrases in soft labels."""
+
+import torch
+
+from capsrl.distill.corpus import SoftCorpus
+from capsrl.distill.shards import write_shards
+from capsrl.sentence import Sentence
+from tests.helpers.tiny_networks import (
+    SENTENCES,
+    compute_test_loss,
+    make_config,
+    make_labeler,
+    make_predictor,
+)
+
+
+def test_phrases_of_teachers_are_the_targets(tmp_path):
+    config = make_config(span_width=4)
+    texts = [Sentence(each.words) for each in SENTENCES]
+    write_shards(make_predictor(config, seed=5), texts, tmp_path, teachers=["t"], texts={})
+    labeler = make_labeler(config, seed=5)
+    corpus = SoftCorpus(tmp_path, labeler.network)
+    [[planned]] = corpus.plan(batch_words=1000, seed=1)
+    batch = corpus.collate(planned)
+    labeled = labeler.label_sentences([texts[n] for n in planned.members], predicates="found")
+    arguments = [
+        (argument.word, argument.phrase)
+        for each in labeled
+        for proposition in each.propositions
+        for argument in proposition.arguments
+    ]
+    n_words = batch.mask.shape[1]
+    for name, edge in (("firsts", "first"), ("lasts", "last")):
+        targets = getattr(batch.soft, name)
+        dense = torch.zeros(len(batch.predicates.rows) * n_words, n_words)
+        dense[targets.rows, targets.ids] = targets.probs
+        rows = targets.rows.unique().tolist()
+        assert [row % n_words for row in rows] == [word for word, _ in arguments]
+        for row, (_, phrase) in zip(rows, arguments, strict=True):  # within half precision
+            assert dense[row, getattr(phrase, edge)] >= dense[row].max() - 1e-3
+        assert len(arguments) > 3
+
+
+def test_a_student_like_its_teacher_has_the_smallest_loss(tmp_path):
+    """Cross-entropy is smallest where student and teacher agree."""
+    config = make_config(span_width=4)
+    texts = [Sentence(each.words) for each in SENTENCES]
+    write_shards(make_predictor(config, seed=5), texts, tmp_path, teachers=["t"], texts={})
+    losses = []
+    for seed in (5, 6):
+        network = make_labeler(config, seed=seed).network
+        corpus = SoftCorpus(tmp_path, network)
+        [[planned]] = corpus.plan(batch_words=1000, seed=1)
+        batch = corpus.collate(planned)
+        losses.append(compute_test_loss(network(batch), batch).spans.item())
+    assert 0 < losses[0] < losses[1]
+
+
+def test_teachers_without_phrases(tmp_path):
+    texts = [Sentence(each.words) for each in SENTENCES]
+    write_shards(make_predictor(make_config(), seed=5), texts, tmp_path, teachers=["t"], texts={})
+    network = make_labeler(make_config(span_width=4)).network
+    corpus = SoftCorpus(tmp_path, network)
+    [[planned]] = corpus.plan(batch_words=1000, seed=1)
+    batch = corpus.collate(planned)
+    assert batch.soft.firsts is None
+    assert compute_test_loss(network(batch), batch).spans.item() == 0
