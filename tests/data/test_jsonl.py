@@ -180,7 +180,7 @@ def test_every_field_is_documented():
     text = (Path(__file__).parents[2] / "docs" / "data.md").read_text(encoding="utf-8")
     schema = json_schema()
     kinds = {"sentence": schema} | schema["$defs"]
-    for kind in ("sentence", "proposition", "argument", "trace"):
+    for kind in ("sentence", "proposition", "argument", "phrase", "trace"):
         _, _, table = text.partition(f"\n| {kind} | | |\n")
         rows = table.split("\n\n")[0].split("\n")[1:]
         names = [name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])]
