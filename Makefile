@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo install test test-all test-light test-wheel check bench clean
+.PHONY: demo install test test-all test-light test-wheel check bench challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
@@ -61,6 +61,10 @@ bench: install
 	$(BIN)/python benchmarks/elmo.py
 	$(BIN)/python benchmarks/label.py
 	$(BIN)/python benchmarks/serve.py
+
+# The share of the challenge set that the shipped model gets right.
+challenge: install
+	$(BIN)/python -m benchmarks.challenge
 
 clean:
 	rm -rf $(VENV) .venv-light build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
