@@ -32,6 +32,10 @@ Threads = Annotated[
 ]
 From = Annotated[str | None, _from(READABLE)]
 FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
+Encoding = Annotated[
+    str | None,
+    option("NAME", "Encoding of the files: latin-1, cp1252, utf-16, ... Default: utf-8."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 _Command = Callable[..., None]

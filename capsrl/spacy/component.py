@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
     from capsrl.sentence import Sentence
 
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
-# A Doc marks no predicates, and traces are not stored in it.
-_UNUSED = ("predicates", "trace")
+# A Doc marks no predicates, traces are not stored in it, and its words are known.
+_UNUSED = ("predicates", "trace", "html", "one_sentence_per_line")
 _DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None} | {
     option.name: option.default
     for option in dataclasses.fields(Options)
