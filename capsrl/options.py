@@ -14,6 +14,7 @@ from capsrl.text.layout import Layout
 PredicateSource = Literal["auto", "marked", "found"]
 PredicatePos = Literal["verb", "noun", "adjective"]
 PREDICATE_POS: tuple[PredicatePos, ...] = get_args(PredicatePos)
+RAW_TEXT = ("html", "one_sentence_per_line")  # options that matter only for raw text
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -82,7 +83,7 @@ class Options:
             _refuse("iterations", "an integer of at least 1", self.iterations)
         if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
             _refuse("threshold", "a number from 0 to 1", self.threshold)
-        for name in ("trace", "html", "one_sentence_per_line"):
+        for name in ("trace", *RAW_TEXT):
             if not isinstance(getattr(self, name), bool):
                 _refuse(name, "True or False", getattr(self, name))
 

@@ -198,7 +198,7 @@ def _wrong_encoding(
         )
     where = f"{name_of(path)}:{number}" if number else name_of(path)
     byte = error.object[error.start]
-    guess = _guess_encoding(raw, byte) if codec == "utf-8" else "utf-8"
+    guess = _guess_encoding(raw) if codec == "utf-8" else "utf-8"
     fix = f"name its encoding, such as {option} {guess}, or " if option else ""
     return DataError(
         f"{where}: expected {codec.upper()} text, got byte 0x{byte:02x}; "
@@ -206,12 +206,12 @@ def _wrong_encoding(
     )
 
 
-def _guess_encoding(raw: bytes, byte: int) -> str:
-    """A likely encoding of a line that is not UTF-8 because of a byte."""
+def _guess_encoding(raw: bytes) -> str:
+    """A likely encoding of a line that is not UTF-8."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     # In Latin-1 these are control characters, in Windows files quotes and dashes.
-    return "cp1252" if 0x80 <= byte < 0xA0 else "latin-1"
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in raw) else "latin-1"
 
 
 @contextlib.contextmanager

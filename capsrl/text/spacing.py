@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from capsrl.sentence import Sentence
+from capsrl.sentence import Sentence, has_markup
 
 # Thai, Lao, Burmese, Khmer; Han, Kana and their punctuation, full width. Korean has spaces.
 _UNSPACED = re.compile(
@@ -27,17 +27,12 @@ def spaces_before(words: Sequence[str]) -> list[bool]:
 
 
 def text_of(sentence: Sentence) -> str:
-    """The text of a sentence for reading.
-
-    It is the sentence's own part of its text, unless that has more than the words, such as HTML
-    tags; then, and without a text, it is the words with spaces between them.
-    """
-    text = sentence.standalone().text
-    if text is not None and "".join(text.split()) == "".join("".join(sentence.words).split()):
-        return text
-    words = sentence.words
+    """The text of a sentence for reading: without HTML tags, or the words if it has no text."""
+    text, words = sentence.standalone().text, sentence.words
     if text is None:
         return " ".join(words)
+    if not has_markup(text, words):
+        return text
     spaces = spaces_before(words)
     return "".join(" " * space + word for space, word in zip(spaces, words, strict=True))
 
