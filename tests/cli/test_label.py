@@ -614,7 +614,7 @@ def test_the_commands_of_the_page_about_labeling(label, tmp_path):
     (tmp_path / "notes.txt").write_text(page.split("```text\n")[1].split("```")[0])
     blocks = [block.split("```")[0] for block in page.split("```console\n")[1:]]
     runs = [run.partition("\n") for block in blocks for run in block.split("$ capsrl label ")[1:]]
-    assert len(runs) == 4
+    assert len(runs) == 5
     for command, _, shown in runs:
         printed = label(*shlex.split(command)).out
         if shown.startswith("["):

@@ -407,6 +407,32 @@ def test_text_without_tags_is_split_alike_with_html(text):
     assert with_html == read_text(text)
 
 
+PAGE = st.lists(
+    st.sampled_from(
+        ["<p>", "<b>", "</b>", "<br>", "<!-- x -->", "<script>a.", "</script>", "<", ">", "&amp;"]
+        + ["&#39;", "&NotEqualTilde;", "&ampsold", "\xad", "Anna", " left", ". ", "\n", '"', "&"]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(PAGE)
+def test_offsets_into_html_are_in_order(text):
+    for sentence in read_text(text, HTML):
+        assert sentence.text is text
+        assert sentence.offsets is not None
+        assert len(sentence.offsets) == len(sentence.words) > 0
+        starts = [start for start, _ in sentence.offsets]
+        assert starts == sorted(starts)
+        for word, (start, end) in zip(sentence.words, sentence.offsets, strict=True):
+            assert 0 <= start < end <= len(text)
+            if "<" not in text[start:end] and "&" not in text[start:end]:
+                assert text[start:end].replace("\xad", "") == word
+        alone = sentence.standalone()
+        assert alone.words == sentence.words
+        assert alone.text == text[starts[0] : sentence.offsets[-1][1]]
+
+
 def test_lines_of_html():
     layout = Layout(html=True, one_sentence_per_line=True)
     text = "He <b>left</b>. She stayed.\n<!-- one\ntwo -->R&amp;D<p>Go"
