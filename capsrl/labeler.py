@@ -96,7 +96,7 @@ class Labeler:
         at       where the predicates of one text are: offsets of characters, or positions of words
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
-                 trace
+                 trace, html, one_sentence_per_line
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
@@ -107,7 +107,7 @@ class Labeler:
             if at is not None:
                 raise DataError("at: expected with one text, got several; label them one by one")
             return list(self.label_many(text, options=chosen))
-        sentences = to_sentences(text)
+        sentences = to_sentences(text, chosen.layout)
         if at is not None:
             if not isinstance(at, Collection):
                 raise DataError(f"at: expected a list of positions, got {at!r:.60}")
@@ -182,7 +182,7 @@ class Labeler:
         def stream() -> Iterator[Sentence]:
             for position, item in enumerate(texts):
                 key, text = _pair(item, position) if as_tuples else (None, item)
-                sentences = to_sentences(text, position=position)
+                sentences = to_sentences(text, options.layout, position=position)
                 waiting.append((key, len(sentences)))
                 yield from sentences
 

@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypedDict, Unpack, get_args
 
 from capsrl.errors import ConfigError
+from capsrl.text.layout import Layout
 
 PredicateSource = Literal["auto", "marked", "found"]
 PredicatePos = Literal["verb", "noun", "adjective"]
 PREDICATE_POS: tuple[PredicatePos, ...] = get_args(PredicatePos)
+RAW_TEXT = ("html", "one_sentence_per_line")  # options that matter only for raw text
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -23,6 +25,8 @@ class OptionKeywords(TypedDict, total=False):
     iterations: int | None
     threshold: float
     trace: bool
+    html: bool
+    one_sentence_per_line: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +39,8 @@ class Options:
     iterations  number of routing iterations; None for as many as in training
     threshold   leave out arguments that are less probable than this
     trace       keep the role probabilities of every iteration in `Proposition.trace`
+    html        raw text has HTML tags and entities, which are not words
+    one_sentence_per_line  every line of raw text is a sentence
     """
 
     predicates: PredicateSource = field(
@@ -56,6 +62,13 @@ class Options:
         default=False,
         metadata={"help": "Show or keep the role probabilities of every iteration."},
     )
+    html: bool = field(
+        default=False,
+        metadata={"help": "Skip HTML tags and decode entities; offsets count into the HTML."},
+    )
+    one_sentence_per_line: bool = field(
+        default=False, metadata={"help": "Take every line of text for one sentence."}
+    )
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
@@ -70,8 +83,14 @@ class Options:
             _refuse("iterations", "an integer of at least 1", self.iterations)
         if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
             _refuse("threshold", "a number from 0 to 1", self.threshold)
-        if not isinstance(self.trace, bool):
-            _refuse("trace", "True or False", self.trace)
+        for name in ("trace", *RAW_TEXT):
+            if not isinstance(getattr(self, name), bool):
+                _refuse(name, "True or False", getattr(self, name))
+
+    @property
+    def layout(self) -> Layout:
+        """How raw text is laid out."""
+        return Layout(self.html, self.one_sentence_per_line)
 
 
 def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:

@@ -265,5 +265,12 @@ def _phrase_with_offsets(
 ) -> Phrase:
     start, end = offsets[phrase.first][0], offsets[phrase.last][1]
     words = sentence.words[phrase.first : phrase.last + 1]
-    text = " ".join(words) if sentence.text is None else sentence.text[start:end]
+    text = None if sentence.text is None else sentence.text[start:end]
+    if text is None or has_markup(text, words):
+        text = " ".join(words)
     return Phrase(phrase.first, phrase.last, start, end, text)
+
+
+def has_markup(text: str, words: Iterable[str]) -> bool:
+    """Whether the text of some words has HTML tags or entities besides the words themselves."""
+    return ("<" in text or "&" in text) and "".join(text.split()) != "".join("".join(words).split())

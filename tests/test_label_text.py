@@ -50,6 +50,40 @@ def roles(sentence: Sentence, number: int = 0) -> dict[str, str]:
     return {argument.role: sentence.words[argument.word] for argument in arguments}
 
 
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("She <b>sold</b> it", "She sold it"),
+        ("<p>Ben &amp; Anna&#39;s&nbsp;cat<br>\nslept.<p>Go!", "Ben & Anna's cat slept.\n\nGo!"),
+        ("<td>Dogs <a href='#'>bark</a>.</td><script>x.y()</script>", "Dogs bark."),
+    ],
+)
+def test_html_is_labeled_like_its_text(labeler, html, text):
+    ours = labeler.label(html, html=True)
+    theirs = labeler.label(text)
+    assert [s.words for s in ours] == [s.words for s in theirs]
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.text == html
+        assert mine.tags == other.tags
+        assert [p.sense for p in mine.propositions] == [p.sense for p in other.propositions]
+        for one, two in zip(mine.propositions, other.propositions, strict=True):
+            assert [(a.role, a.form) for a in one.arguments] == [
+                (a.role, a.form) for a in two.arguments
+            ]
+            assert html[one.start : one.end] == one.form
+
+
+def test_layouts_of_many_texts(labeler):
+    texts = ["Dogs <i>bark</i>. Cats sleep.\nGo!", "", "R&amp;D failed."]
+    options = {"html": True, "one_sentence_per_line": True}
+    many = list(labeler.label_many(texts, **options))
+    assert [len(each) for each in many] == [2, 0, 1]
+    assert many == labeler.label(texts, **options)
+    assert_same_answers(many[0], labeler.label(texts[0], **options))
+    [sentence] = labeler.label(texts[2], html=True, at=[2])  # inside of &amp;
+    assert sentence.predicates == (0,)
+
+
 def test_who_did_what(labeler):
     first, second = labeler.label(TEXT)
     check_offsets(TEXT, [first, second])

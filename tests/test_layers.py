@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "sentence": {"errors"},
     "settings": set(),
     "config": {"settings"},
-    "options": GROUND,
+    "options": GROUND | {"text"},
     "device": GROUND,
     "recipe": SETTINGS,
     "text": GROUND,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from capsrl.data.jsonl import read_jsonl
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 
 @pytest.fixture
@@ -47,6 +47,24 @@ def test_standalone_has_its_own_part_of_the_text():
 @pytest.mark.parametrize("given", [Sentence(("Go",)), Sentence((), text=" ", offsets=())])
 def test_standalone_without_text_or_words(given):
     assert given.standalone() is given
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("sold Ben  & Jo", "Ben  & Jo"),
+        ("sold Ben <i>&amp;</i> Jo", "Ben & Jo"),
+    ],
+)
+def test_the_text_of_a_phrase_has_no_tags(text, phrase):
+    words = ("sold", "Ben", "&", "Jo")
+    starts = [text.index(part) for part in ("sold", "Ben", "&", "Jo")]
+    offsets = tuple((start, start + len(word)) for start, word in zip(starts, words, strict=True))
+    argument = Argument("A1", 1, phrase=Phrase(1, 3))
+    bare = Sentence(words, text=text, offsets=offsets)
+    [proposition] = bare.with_propositions([Proposition(0, "sell.01", (argument,))]).propositions
+    found = proposition.arguments[0].phrase
+    assert (found.text, found.start, found.end) == (phrase, 5, len(text))
 
 
 def test_json_holds_all_of_it(sentence):

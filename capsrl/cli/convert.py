@@ -7,7 +7,7 @@ import typer
 
 from capsrl.cli.convert_corpus import CORPORA, SUFFIX, convert_corpus
 from capsrl.cli.inputs import check_text
-from capsrl.cli.options import From, option
+from capsrl.cli.options import Encoding, From, option
 from capsrl.cli.progress import watched_lines
 from capsrl.data.convert.clear_parser import PIPELINE
 from capsrl.data.files import name_of
@@ -30,6 +30,7 @@ def convert_command(
     ],
     *,
     from_format: From = None,
+    encoding: Encoding = None,
     to_format: Annotated[
         str | None,
         option(
@@ -79,7 +80,9 @@ def convert_command(
     folders = {"--ud": ud, "--propbank": propbank, "--up": up, "--frames": frames}
     frames_options = {"--parser": parser, "--without": " ".join(without or ()) or None}
     if source in CORPORA and from_format is None:
-        _refuse(source, {"--to": to_format, "--merge": merge}, "with a file")
+        _refuse(
+            source, {"--encoding": encoding, "--to": to_format, "--merge": merge}, "with a file"
+        )
         if source != "frames":
             _refuse(source, frames_options, "with frames")
         convert_corpus(
@@ -94,7 +97,7 @@ def convert_command(
     _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=WRITABLE, option="--to")
-    with watched_lines(source) as lines:
+    with watched_lines(source, encoding=encoding) as lines:
         if read_as == TEXT and from_format is None:
             lines = check_text(lines, name_of(source))
         sentences = parse_sentences(lines, read_as, source=name_of(source), merge=merge)

@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from capsrl.cli.progress import watched_lines
-from capsrl.data.files import STANDARD, name_of, suffix_of
+from capsrl.data.files import STANDARD, find_encoding, name_of, suffix_of
 from capsrl.data.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.text.sentences import iter_paragraphs, split_text
+from capsrl.text.layout import PLAIN, Layout
+from capsrl.text.sentences import split_lines, split_text
 
+_HTML = (".html", ".htm")
 _TABLES = (".csv", ".tsv", ".xls", ".xlsx", ".parquet")
 # How the files of a corpus begin, which may be called .txt or come from a pipe.
 _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
@@ -26,16 +28,20 @@ _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\
 class Source:
     """One thing to label.
 
-    name    the path as given, - for standard input; for text, the prefix of its ids, if any
-    format  one of READABLE
-    text    the text itself where it was given as an argument
-    sure    whether the user named the format
+    name      the path as given, - for standard input; for text, the prefix of its ids, if any
+    format    one of READABLE
+    text      the text itself where it was given as an argument
+    sure      whether the user named the format
+    encoding  of the file; None for UTF-8
+    layout    how its text is laid out
     """
 
     name: str
     format: str = TEXT
     text: str | None = None
     sure: bool = False
+    encoding: str | None = None
+    layout: Layout = PLAIN
 
     @property
     def is_stream(self) -> bool:
@@ -43,11 +49,20 @@ class Source:
         return self.name == STANDARD and self.format == TEXT
 
 
-def find_sources(inputs: Sequence[str], named: str | None, *, output: str) -> list[Source]:
+def find_sources(
+    inputs: Sequence[str],
+    named: str | None,
+    *,
+    output: str,
+    encoding: str | None = None,
+    layout: Layout = PLAIN,
+) -> list[Source]:
     """Find out what each argument is; standard input if there is none.
 
-    named   the format of all files; by default each has that of its suffix
-    output  the file to be written, which is not read as part of a folder
+    named     the format of all files; by default each has that of its suffix
+    output    the file to be written, which is not read as part of a folder
+    encoding  the encoding of all files; by default UTF-8
+    layout    how the text of arguments and files is laid out; HTML files are HTML in any case
     """
     if not inputs:
         if sys.stdin.isatty():
@@ -58,6 +73,8 @@ def find_sources(inputs: Sequence[str], named: str | None, *, output: str) -> li
         inputs = [STANDARD]
     if inputs.count(STANDARD) > 1:
         raise ConfigError("-: expected standard input once, got it twice")
+    if encoding is not None:
+        find_encoding(encoding, "--encoding")
     sources: list[Source] = []
     for number, given in enumerate(inputs, start=1):
         if os.path.isdir(given):
@@ -69,7 +86,15 @@ def find_sources(inputs: Sequence[str], named: str | None, *, output: str) -> li
             sources.append(Source(f"text{number}" if len(inputs) > 1 else "", TEXT, given))
         else:
             _refuse_word(given, inputs)
-    return sources
+    _check_layout(sources, layout)
+    return [
+        replace(
+            source,
+            encoding=encoding,
+            layout=Layout(source.layout.html or layout.html, layout.one_sentence_per_line),
+        )
+        for source in sources
+    ]
 
 
 def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
@@ -78,17 +103,18 @@ def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
     bar  show a progress bar on stderr, if that is a terminal
     """
     if source.text is not None:
-        for number, sentence in enumerate(split_text(source.text), start=1):
+        for number, sentence in enumerate(split_text(source.text, source.layout), start=1):
             name = f"{source.name}-{number}" if source.name else None
             yield replace(sentence.standalone(), id=name)
         return
-    with watched_lines(source.name, bar=bar) as lines:
+    with watched_lines(source.name, bar=bar, encoding=source.encoding) as lines:
+        name = name_of(source.name)
         if source.format == TEXT and not source.sure:
-            lines = check_text(lines, name_of(source.name))
+            lines = check_text(lines, name)
         if source.is_stream:
-            yield from _read_stream(lines)
+            yield from _read_stream(lines, source.layout)
         else:
-            yield from parse_sentences(lines, source.format, source=name_of(source.name))
+            yield from parse_sentences(lines, source.format, source=name, layout=source.layout)
 
 
 def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
@@ -111,11 +137,12 @@ def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
         and path.resolve() != Path(output).resolve()
     ]
-    known = [path for path in files if named or SUFFIXES.get(suffix_of(path)) in READABLE]
+    suffixes = [suffix for suffix, name in SUFFIXES.items() if name in READABLE]
+    known = [path for path in files if named or suffix_of(path) in (*suffixes, *_HTML)]
     if not known:
-        suffixes = " ".join(suffix for suffix, name in SUFFIXES.items() if name in READABLE)
         raise ConfigError(
-            f"{folder}: expected files with a suffix of {suffixes} (and .gz or .xz), got "
+            f"{folder}: expected files with a suffix of {' '.join((*suffixes, *_HTML))} "
+            f"(and .gz or .xz), got "
             f"{_count_suffixes(files)}"
         )
     if len(known) < len(files):
@@ -138,8 +165,20 @@ def _make_source(path: str, named: str | None) -> Source:
         )
     # Pipes and devices have no suffix, as standard input has none.
     name = path if os.path.isfile(path) else STANDARD
+    if named is None and suffix_of(name) in _HTML:
+        return Source(path, TEXT, sure=True, layout=Layout(html=True))
     format = format_of(name, named, default=TEXT, option="--from")
     return Source(path, format, sure=named is not None)
+
+
+def _check_layout(sources: Sequence[Source], layout: Layout) -> None:
+    """Refuse options of raw text where there is none."""
+    if sources and not any(source.format == TEXT for source in sources):
+        flags = {"--html": layout.html, "--one-sentence-per-line": layout.one_sentence_per_line}
+        for flag in (flag for flag, given in flags.items() if given):
+            raise ConfigError(
+                f"{flag}: expected raw text, got {sources[0].format} ({sources[0].name})"
+            )
 
 
 def _check_argument(text: str, named: str | None) -> None:
@@ -162,10 +201,10 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     raise ConfigError(f"{given}: no such file; to label the words themselves write: {write}")
 
 
-def _read_stream(lines: Iterable[str]) -> Iterator[Sentence | None]:
-    """The sentences of standard input, and None at the end of each paragraph."""
+def _read_stream(lines: Iterable[str], layout: Layout) -> Iterator[Sentence | None]:
+    """The sentences of standard input, and None at the end of each paragraph or line."""
     numbers = count(1)
-    for start, paragraph in iter_paragraphs(lines):
-        for sentence in split_text(paragraph):
-            yield replace(sentence, start=start, id=f"stdin-{next(numbers)}").standalone()
+    for sentences in split_lines(lines, layout):
+        for sentence in sentences:
+            yield replace(sentence, id=f"stdin-{next(numbers)}")
         yield None

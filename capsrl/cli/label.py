@@ -13,7 +13,7 @@ import typer
 
 import capsrl
 from capsrl.cli.inputs import Source, find_sources, read_source
-from capsrl.cli.options import Device, From, Model, Threads, option, with_fields
+from capsrl.cli.options import Device, Encoding, From, Model, Threads, option, with_fields
 from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
 from capsrl.data.files import STANDARD, open_writer
 from capsrl.data.formats import TEXT
@@ -40,6 +40,7 @@ def label_command(
     ] = None,
     *,
     from_format: From = None,
+    encoding: Encoding = None,
     to_format: Annotated[
         str | None,
         option(
@@ -63,8 +64,8 @@ def label_command(
     """Find who did what to whom.
 
     An INPUT is the name of a file or folder, or text, which has a blank in it. Files are text
-    (.txt) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz). They are read
-    as they are labeled, so they may be larger than the memory.
+    (.txt), HTML (.html .htm) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz
+    .xz). All but HTML are read as they are labeled, so they may be larger than the memory.
 
     | INPUT | on a terminal | to a pipe |
     |---|---|---|
@@ -74,7 +75,9 @@ def label_command(
     | conllu, up1 files | table | conllup |
     """
     # All options are checked before the model is loaded, which takes seconds.
-    sources = find_sources(inputs or [], from_format, output=output)
+    sources = find_sources(
+        inputs or [], from_format, output=output, encoding=encoding, layout=options.layout
+    )
     format = output_format(to_format, output, sources)
     check_format(format, trace=options.trace, frames=frames is not None)
     _check_marked(options, sources)

@@ -32,19 +32,27 @@ Threads = Annotated[
 ]
 From = Annotated[str | None, _from(READABLE)]
 FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
+Encoding = Annotated[
+    str | None,
+    option("NAME", "Encoding of the files: latin-1, cp1252, utf-16, ... Default: utf-8."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 
 _Command = Callable[..., None]
 
 
-def with_fields(name: str, cls: type) -> Callable[[_Command], _Command]:
+def with_fields(
+    name: str, cls: type, *, without: Collection[str] = ()
+) -> Callable[[_Command], _Command]:
     """Give a command one option for each field of a dataclass.
 
     The command is called with `name=cls(...)`. The help of an option is the "help" in the field's
     metadata; a field whose type is `Annotated[..., typer.Option(...)]` is taken as it is.
+
+    without  fields that keep their defaults
     """
     hints = get_type_hints(cls, include_extras=True)
-    fields = {field.name: field for field in dataclasses.fields(cls)}
+    fields = {each.name: each for each in dataclasses.fields(cls) if each.name not in without}
     parameters = [_parameter(field, hints[key]) for key, field in fields.items()]
 
     def decorate(command: _Command) -> _Command:

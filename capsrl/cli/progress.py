@@ -16,14 +16,17 @@ _EVERY = 0.1  # seconds between two updates of the bar, which take longer than r
 
 
 @contextlib.contextmanager
-def watched_lines(path: str | Path, *, bar: bool = True) -> Iterator[Iterator[str]]:
+def watched_lines(
+    path: str | Path, *, bar: bool = True, encoding: str | None = None
+) -> Iterator[Iterator[str]]:
     """Read the lines of a file, with a bar on stderr if that is a terminal.
 
     The bar of a plain file shows how much is left; that of a compressed one or of standard input
     only that something happens. It disappears at the end.
     """
+    source = read_lines(path, encoding=encoding, option="--encoding")
     if not bar or not sys.stderr.isatty():
-        yield read_lines(path)
+        yield source
         return
     with Progress(
         TextColumn("{task.description}"),
@@ -38,7 +41,7 @@ def watched_lines(path: str | Path, *, bar: bool = True) -> Iterator[Iterator[st
         def lines() -> Iterator[str]:
             n_bytes = number = 0
             due = 0.0
-            for number, line in enumerate(read_lines(path), start=1):
+            for number, line in enumerate(source, start=1):
                 n_bytes += len(line.encode()) + 1
                 if time.monotonic() >= due:
                     progress.update(task, completed=n_bytes, lines=number)

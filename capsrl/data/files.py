@@ -1,9 +1,11 @@
 """Read and write lines of text: plain, .gz and .xz files, standard input and output.
 
-Reading holds one line at a time. Writing is atomic: it goes to a temporary file beside the target,
-which is renamed at the end, so an error never leaves half a file or loses the old one.
+Reading holds one line at a time; files are UTF-8 unless another encoding is named. Writing is
+atomic: it goes to a temporary file beside the target, which is renamed at the end, so an error
+never leaves half a file or loses the old one.
 """
 
+import codecs
 import contextlib
 import errno
 import gzip
@@ -19,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TextIO, cast
 
-from capsrl.errors import DataError
+from capsrl.errors import ConfigError, DataError
 
 STANDARD = "-"  # the name of standard input and output on the command line
 COMPRESSED = (".gz", ".xz")
@@ -35,35 +37,34 @@ _MAGIC = {
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def read_lines(path: str | Path) -> Iterator[str]:
+def read_lines(
+    path: str | Path, *, encoding: str | None = None, option: str | None = None
+) -> Iterator[str]:
     """Yield the lines of a file without their line ends; `-` is standard input.
 
     Lines end only at a newline: words may contain any other Unicode separator. Carriage returns
     before it and a byte-order mark are dropped.
-    Raises DataError naming the file, and the line if there is one. Some lines before the damage in
-    a damaged compressed file may have been yielded by then.
+
+    encoding  any text encoding that Python knows, such as latin-1; UTF-8 by default
+    option    the command-line option that names the encoding, for messages
+    Raises ConfigError for an unknown encoding, DataError naming the file, and the line if there is
+    one. Some lines before the damage in a damaged compressed file may have been yielded by then.
     """
     check_compression(path)
+    codec = find_encoding(encoding or "utf-8", option or "encoding")
     number = 0
     raw = b""
     try:
         with _open_binary(path) as file:
+            if not _has_byte_lines(codec):
+                yield from _decoded_lines(file, codec)
+                return
             for number, raw in enumerate(file, start=1):
-                if number == 1:
-                    raw = raw.removeprefix(b"\xef\xbb\xbf")
-                yield raw.rstrip(b"\r\n").decode()
+                if number == 1 and codec == "utf-8":
+                    raw = raw.removeprefix(codecs.BOM_UTF8)
+                yield raw.rstrip(b"\r\n").decode(codec)
     except UnicodeDecodeError as error:
-        suffix = _compression_of(raw) if number == 1 else None
-        if suffix is not None:
-            fix = f", or add {suffix} to its name" if suffix in COMPRESSED else ""
-            raise DataError(
-                f"{name_of(path)}: expected text, got {suffix} data; decompress it first{fix}"
-            ) from None
-        byte = error.object[error.start]
-        raise DataError(
-            f"{name_of(path)}:{number}: expected UTF-8 text, got byte 0x{byte:02x}; "
-            "convert the file to UTF-8"
-        ) from None
+        raise _wrong_encoding(path, number, raw, error, codec, option) from None
     except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
         suffix = Path(path).suffix.lower()
         with open(path, "rb") as file:
@@ -109,6 +110,22 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
             yield text
 
 
+def find_encoding(name: str, option: str = "encoding") -> str:
+    """Return the usual name of an encoding; raises ConfigError for one that Python does not have.
+
+    option  what the name was given as, for the message
+    """
+    try:
+        "a".encode(name)  # refuses codecs such as rot13 that do not decode bytes
+        found = codecs.lookup(name).name
+    except (LookupError, ValueError):
+        raise ConfigError(
+            f"{option}: expected the name of an encoding, such as latin-1, cp1252 or utf-16, "
+            f"got {name!r}"
+        ) from None
+    return "utf-8" if found == "utf-8-sig" else found
+
+
 def suffix_of(path: str | Path) -> str:
     """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or ""."""
     path = Path(path)
@@ -147,6 +164,54 @@ def _open_binary(path: str | Path) -> contextlib.AbstractContextManager[IO[bytes
 def _compression_of(data: bytes) -> str | None:
     """Return the suffix of a compressed file that begins with these bytes."""
     return next((suffix for suffix, magic in _MAGIC.items() if data.startswith(magic)), None)
+
+
+def _has_byte_lines(codec: str) -> bool:
+    """Whether the byte 10 is a line end and nothing else, as in all but UTF-16, UTF-32, EBCDIC."""
+    return "a\n".encode(codec) == b"a\n"
+
+
+def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[str]:
+    """The lines of a file in any encoding; the file stays open."""
+    text = io.TextIOWrapper(cast(io.BufferedReader, file), encoding=codec, newline="\n")
+    try:
+        for number, line in enumerate(text):
+            yield (line if number else line.removeprefix("\ufeff")).rstrip("\r\n")
+    finally:
+        text.detach()
+
+
+def _wrong_encoding(
+    path: str | Path,
+    number: int,
+    raw: bytes,
+    error: UnicodeDecodeError,
+    codec: str,
+    option: str | None,
+) -> DataError:
+    """The error for bytes that are not text in the encoding, or that are compressed."""
+    suffix = _compression_of(raw) if number == 1 else None
+    if suffix is not None:
+        fix = f", or add {suffix} to its name" if suffix in COMPRESSED else ""
+        return DataError(
+            f"{name_of(path)}: expected text, got {suffix} data; decompress it first{fix}"
+        )
+    where = f"{name_of(path)}:{number}" if number else name_of(path)
+    byte = error.object[error.start]
+    guess = _guess_encoding(raw) if codec == "utf-8" else "utf-8"
+    fix = f"name its encoding, such as {option} {guess}, or " if option else ""
+    return DataError(
+        f"{where}: expected {codec.upper()} text, got byte 0x{byte:02x}; "
+        f"{fix}convert the file to UTF-8"
+    )
+
+
+def _guess_encoding(raw: bytes) -> str:
+    """A likely encoding of a line that is not UTF-8."""
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    # In Latin-1 these are control characters, in Windows files quotes and dashes.
+    return "cp1252" if any(0x80 <= byte < 0xA0 for byte in raw) else "latin-1"
 
 
 @contextlib.contextmanager

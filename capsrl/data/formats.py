@@ -33,7 +33,8 @@ from capsrl.data.rows import Block
 from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.text.sentences import iter_paragraphs, split_text
+from capsrl.text.layout import PLAIN, Layout
+from capsrl.text.sentences import split_lines
 
 TEXT = "text"
 SUFFIXES = {
@@ -115,7 +116,13 @@ class SentenceReader(Iterator[Sentence]):
     """Iterate over the sentences of a file; can tell the line of the last one that was read."""
 
     def __init__(
-        self, lines: Iterable[str], format: str, *, source: str, merge: str | Path | None
+        self,
+        lines: Iterable[str],
+        format: str,
+        *,
+        source: str,
+        merge: str | Path | None,
+        layout: Layout,
     ) -> None:
         """Read lines in one of the READABLE formats; see `read_sentences`."""
         self._source = source
@@ -123,7 +130,7 @@ class SentenceReader(Iterator[Sentence]):
         self._ended = False
         self._sentences: Iterator[Sentence]
         if format == TEXT:
-            self._sentences = _read_text(lines, source)
+            self._sentences = _read_text(lines, source, layout)
         elif merge is None:
             self._sentences = _READERS[format](lines, source=source, watch=self._watch)
         else:
@@ -153,22 +160,35 @@ class SentenceReader(Iterator[Sentence]):
 
 
 def read_sentences(
-    path: str | Path, format: str | None = None, *, merge: str | Path | None = None
+    path: str | Path,
+    format: str | None = None,
+    *,
+    merge: str | Path | None = None,
+    encoding: str | None = None,
+    layout: Layout = PLAIN,
 ) -> SentenceReader:
     """Yield the sentences of a file, one at a time; `-` is standard input and needs a format.
 
-    merge  the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
+    merge     the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
+    encoding  the encoding of the file, UTF-8 by default
+    layout    how raw text is laid out
     Raw text is read only if the format is named: a corpus should not be mistaken for it.
     Raises ConfigError immediately for an unknown format, DataError while reading.
     """
     format = format_of(path, format, formats=CORPORA if format is None else READABLE)
     if str(path) == STANDARD == str(merge):
         raise ConfigError("expected two files to merge, got standard input for both")
-    return parse_sentences(read_lines(path), format, source=name_of(path), merge=merge)
+    lines = read_lines(path, encoding=encoding)
+    return parse_sentences(lines, format, source=name_of(path), merge=merge, layout=layout)
 
 
 def parse_sentences(
-    lines: Iterable[str], format: str, *, source: str, merge: str | Path | None = None
+    lines: Iterable[str],
+    format: str,
+    *,
+    source: str,
+    merge: str | Path | None = None,
+    layout: Layout = PLAIN,
 ) -> SentenceReader:
     """Yield the sentences of lines in one of the READABLE formats."""
     if merge is not None and format != "conllup":
@@ -176,7 +196,7 @@ def parse_sentences(
             f"{source}: expected a CoNLL-U Plus file (conllup) to merge with {name_of(merge)}, "
             f"got {format}"
         )
-    return SentenceReader(lines, format, source=source, merge=merge)
+    return SentenceReader(lines, format, source=source, merge=merge, layout=layout)
 
 
 def write_sentences(
@@ -203,9 +223,8 @@ def format_sentences(sentences: Iterable[Sentence], format: str) -> Iterator[str
     yield from map(_FORMATTERS[format], sentences)
 
 
-def _read_text(lines: Iterable[str], source: str) -> Iterator[Sentence]:
+def _read_text(lines: Iterable[str], source: str, layout: Layout) -> Iterator[Sentence]:
     numbers = count(1)
-    for start, paragraph in iter_paragraphs(lines):
-        for sentence in split_text(paragraph):
-            name = f"{source.strip('<>')}-{next(numbers)}"
-            yield replace(sentence, start=start, id=name).standalone()
+    for sentences in split_lines(lines, layout):
+        for sentence in sentences:
+            yield replace(sentence, id=f"{source.strip('<>')}-{next(numbers)}")

@@ -55,7 +55,7 @@ def label_requests(
 
 def _read_texts(request: LabelRequest) -> list[list[Sentence]]:
     """The sentences of each text; raises DataError for an offset outside the words."""
-    texts = [to_sentences(text) for text in request.texts]
+    texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if request.at is None:
         return texts
     return [mark_predicates(sentences, request.at) for sentences in texts]

@@ -13,6 +13,7 @@ from capsrl.sentence import Proposition, Sentence
 from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
 from capsrl.show.formatting import Descriptions, show_offsets, show_probability, visible
 from capsrl.show.role_history import RoleHistory
+from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
@@ -81,8 +82,7 @@ class _Wrapped:
 def _sentence(
     sentence: Sentence, descriptions: Descriptions | None, *, trace: bool
 ) -> list[_Wrapped]:
-    text = sentence.standalone().text or " ".join(sentence.words)
-    lines = [_Wrapped(Text(visible(" ".join(text.split()))))]
+    lines = [_Wrapped(Text(visible(" ".join(text_of(sentence).split()))))]
     for proposition in sentence.propositions:
         traced = trace and proposition.trace is not None
         rows = make_rows(sentence, proposition, descriptions=descriptions, trace=traced)

@@ -16,7 +16,7 @@ from spacy.tokens import Doc
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
-from capsrl.options import OptionKeywords, Options
+from capsrl.options import RAW_TEXT, OptionKeywords, Options
 from capsrl.spacy.tokens import clear, read_sentences, register, store, to_sentence
 
 if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
     from capsrl.sentence import Sentence
 
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
-# A Doc marks no predicates, and traces are not stored in it.
-_UNUSED = ("predicates", "trace")
+# A Doc marks no predicates, traces are not stored in it, and its words are known.
+_UNUSED = ("predicates", "trace", *RAW_TEXT)
 _DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None} | {
     option.name: option.default
     for option in dataclasses.fields(Options)

@@ -4,16 +4,19 @@ from collections.abc import Iterable
 
 from capsrl.errors import DataError
 from capsrl.sentence import Proposition, Sentence
+from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import read_text
 
 
-def to_sentences(text: str | Sentence, *, position: int | None = None) -> list[Sentence]:
+def to_sentences(
+    text: str | Sentence, layout: Layout = PLAIN, *, position: int | None = None
+) -> list[Sentence]:
     """The sentences of raw text; a Sentence, whose words are known, is taken as it is.
 
     position  of the text in a stream, for the message of the DataError raised for anything else
     """
     if isinstance(text, str):
-        return read_text(text)
+        return read_text(text, layout)
     where = "text" if position is None else f"text {position}"
     if isinstance(text, Sentence):
         for number, word in enumerate(text.words):

@@ -9,18 +9,27 @@ A sentence ends at a full stop, question mark, exclamation mark or emoticon unle
 indicates otherwise, at a blank line, at a line break that does not merely wrap the text
 (`_unwrap`), and after `MAX_WORDS` words. EWT also ends sentences where nothing marks it in the
 text, such as between a greeting and the letter; those ends are missed.
+
+A `Layout` changes this. With `one_sentence_per_line` sentences end at line breaks and after
+`MAX_WORDS` words only. With `html` tags belong to no word, and words have their entities decoded;
+offsets still count into the text as it was given.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from capsrl.sentence import Sentence
+from capsrl.text.layout import PLAIN, Layout
+from capsrl.text.markup import PlainText
 from capsrl.text.tokenizer import BLANK, EMOTICON, word_ends
 
 Span = tuple[int, int]  # (start, end), half-open, in characters of the text
+Break = tuple[Span, Span]  # two lines, one after the other
 
 MAX_WORDS = 256  # EWT's longest sentence has 159 words; attention is quadratic in this
-_WRAPPED = range(40, 121)  # widths of text whose lines were broken to fit a page
+_WRAPPED = range(40, 121)  # usual widths of text whose lines were broken to fit a page
+_MAYBE_WRAPPED = range(20, 200)  # unusual ones, for which all lines of a paragraph must be full
 _NARROW = 15  # lines of a list may all be narrower; lines of prose are not
 
 _TERMINATORS = frozenset(".!?…。！？｡؟۔।॥‼⁇⁈⁉")
@@ -40,9 +49,14 @@ _TITLES = frozenset(
     "Fig. fig.".split()
 )
 _NUMBERS = ("No.", "Nos.")  # at the end of a line more often a refusal
-_COMPANIES = ("Inc.", "Corp.", "Co.", "Ltd.")  # Yahoo! Inc.
+_COMPANIES = ("Inc.", "Inc", "Corp.", "Corp", "Co.", "Ltd.", "Ltd", "LLC")  # Yahoo! Inc.
 # Words that hardly ever end a sentence, so the next line continues it.
-_UNFINISHED = frozenset("the a an my your our their its of and or".split())
+_UNFINISHED = frozenset(
+    "the a an my your our their its of and or to with from by than as into between that which "
+    "whose because if was were has".split()
+)
+# Words that hardly ever begin a sentence in lower case, even in a chat without capitals.
+_CONTINUING = frozenset("and or of that which who than".split())
 _LINE_ENDS = frozenset(".!?…:")  # a line that ends so is complete
 
 _STRETCH = re.compile(f"[^{BLANK}]+")
@@ -55,25 +69,37 @@ _ELLIPSIS = re.compile(r"\.\.+|…+\.*")
 _EMOTICON = re.compile(EMOTICON)
 
 
-def read_text(text: str) -> list[Sentence]:
+def read_text(text: str, layout: Layout = PLAIN) -> list[Sentence]:
     """Return all sentences of a text."""
-    return list(split_text(text))
+    return list(split_text(text, layout))
 
 
-def split_text(text: str) -> Iterator[Sentence]:
+def split_text(text: str, layout: Layout = PLAIN) -> Iterator[Sentence]:
     """Yield the sentences of a text one by one; blank text has none."""
-    for start, end in _blocks(text):
-        words = _words(text, start, end)
-        first = 0
-        while first < len(words):
-            last = _last_word(text, words, first)
-            spans = words[first : last + 1]
-            if _is_abbreviation(text[slice(*spans[-1])]):
-                # EWT splits off the dot that also ends the sentence.
-                begin, end = spans.pop()
-                spans += [(begin, end - 1), (end - 1, end)]
-            yield Sentence(tuple(text[a:b] for a, b in spans), text=text, offsets=tuple(spans))
-            first = last + 1
+    if not layout.html:
+        yield from _split(text, one_per_line=layout.one_sentence_per_line)
+        return
+    plain = PlainText(text, keep_lines=layout.one_sentence_per_line)
+    for sentence in _split(plain.text, one_per_line=layout.one_sentence_per_line):
+        offsets = tuple(plain.find(start, end) for start, end in sentence.offsets or ())
+        yield replace(sentence, text=text, offsets=offsets)
+
+
+def split_lines(lines: Iterable[str], layout: Layout = PLAIN) -> Iterator[list[Sentence]]:
+    """Yield the sentences of each paragraph of a file, or of each line if that is the layout.
+
+    Lines come without their ends, as from `files.read_lines`, and count as joined by a newline.
+    Each sentence has only its own part of the text, see `Sentence.standalone`.
+    One part of the file is held at a time, but HTML, whose elements may be of any length, is read
+    whole.
+    """
+    parts: Iterable[tuple[int, str]]
+    if layout.html:
+        parts = [(0, "\n".join(lines))]
+    else:
+        parts = _iter_lines(lines) if layout.one_sentence_per_line else iter_paragraphs(lines)
+    for start, text in parts:
+        yield [replace(sentence, start=start).standalone() for sentence in split_text(text, layout)]
 
 
 def iter_paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
@@ -97,13 +123,35 @@ def iter_paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield start, "\n".join(paragraph)
 
 
+def _iter_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """Yield (start, line), where `start` is the offset of the line in all of them joined."""
+    start = 0
+    for line in lines:
+        yield start, line
+        start += len(line) + 1
+
+
+def _split(text: str, *, one_per_line: bool) -> Iterator[Sentence]:
+    for start, end in _lines(text) if one_per_line else _blocks(text):
+        words = _words(text, start, end)
+        first = 0
+        while first < len(words):
+            last = _last_word(text, words, first, ends=not one_per_line)
+            spans = words[first : last + 1]
+            if _is_abbreviation(text[slice(*spans[-1])]):
+                # EWT splits off the dot that also ends the sentence.
+                begin, end = spans.pop()
+                spans += [(begin, end - 1), (end - 1, end)]
+            yield Sentence(tuple(text[a:b] for a, b in spans), text=text, offsets=tuple(spans))
+            first = last + 1
+
+
 def _blocks(text: str) -> Iterator[Span]:
     """Yield the parts of a text within which a line break is no more than a space."""
     lines: list[Span] = []
-    for match in _LINE.finditer(text):
-        visible = _STRETCH.search(text, match.start(), match.end())
-        if visible is not None:
-            lines.append((visible.start(), match.start() + len(match[0].rstrip())))
+    for line in _all_lines(text):
+        if line is not None:
+            lines.append(line)
         elif lines:
             yield from _unwrap(text, lines)
             lines = []
@@ -111,44 +159,70 @@ def _blocks(text: str) -> Iterator[Span]:
         yield from _unwrap(text, lines)
 
 
+def _lines(text: str) -> Iterator[Span]:
+    return (line for line in _all_lines(text) if line is not None)
+
+
+def _all_lines(text: str) -> Iterator[Span | None]:
+    """Yield the visible part of each line, None for a blank line."""
+    for match in _LINE.finditer(text):
+        visible = _STRETCH.search(text, match.start(), match.end())
+        end = match.start() + len(match[0].rstrip())
+        yield None if visible is None else (visible.start(), end)
+
+
 def _unwrap(text: str, lines: list[Span]) -> Iterator[Span]:
     """Join the lines of a paragraph that were broken in the middle of a sentence."""
+    breaks = list(zip(lines, lines[1:], strict=False))
     # A line of one long address could not have been broken, so it says nothing about the width.
     widths = (end - start for start, end in lines if _ANY_BLANK.search(text, start, end))
     width = max(widths, default=0)
-    is_prose = width >= _NARROW and _is_prose(text, lines)
+    is_wide = width >= _NARROW
+    # Where the first line begins in lower case too, as in chats, lower case says little.
+    has_capitals = not text[lines[0][0]].islower()
+    is_prose = has_capitals and _is_prose(text, breaks) or _is_wrapped(text, breaks, width)
     block = lines[0][0]
-    for line, following in zip(lines, lines[1:], strict=False):
+    for line, following in breaks:
         # A dash that happens to begin a wrapped line is not a bullet unless the block has one too.
         is_item = _BULLET.match(text, block) and _BULLET.match(text, following[0])
-        joins = is_prose or _is_unfinished(text, line) or _is_full(text, line, following, width)
+        continues = has_capitals or _first_word(text, following) in _CONTINUING
+        joins = (
+            (is_wide and (is_prose or (continues and _breaks_sentence(text, line, following))))
+            or _is_unfinished(text, line)
+            or (width in _WRAPPED and _is_full(text, line, following, width))
+        )
         if is_item or not joins:
             yield block, line[1]
             block = following[0]
     yield block, lines[-1][1]
 
 
-def _is_prose(text: str, lines: list[Span]) -> bool:
-    """Whether a third of the line breaks are inside sentences, so that all are mere spaces.
+def _is_prose(text: str, breaks: list[Break]) -> bool:
+    """Whether a third of the line breaks are inside sentences, so that all are mere spaces."""
+    n_inside = sum(_breaks_sentence(text, *each) for each in breaks)
+    return 0 < n_inside and 3 * n_inside >= len(breaks)
 
-    Such a break is before a lower-case letter, and not after a mark that ends a sentence or after
-    a greeting (Dear Anna,). Where the first line begins in lower case too, as in chats and some
-    lists, lower case means nothing.
-    """
-    if text[lines[0][0]].islower():
-        return False
-    pairs = list(zip(lines, lines[1:], strict=False))
-    n_inside = sum(_breaks_sentence(text, line, following) for line, following in pairs)
-    return 0 < n_inside and 3 * n_inside >= len(pairs)
+
+def _is_wrapped(text: str, breaks: list[Break], width: int) -> bool:
+    """Whether all of several lines are full, and one of them ends inside a sentence."""
+    return (
+        len(breaks) > 1
+        and width in _MAYBE_WRAPPED
+        and all(_is_full(text, *each, width) for each in breaks)
+        and any(_breaks_sentence(text, *each) for each in breaks)
+    )
 
 
 def _breaks_sentence(text: str, line: Span, following: Span) -> bool:
+    """Whether a line begins in lower case, after no mark that ends a sentence or a greeting."""
     if not text[following[0]].islower() or _BULLET.match(text, following[0]):
         return False
-    last = text[line[1] - 1]
-    if last == ",":
-        return len(text[slice(*line)].split()) > 4
-    return last not in _LINE_ENDS
+    words = text[slice(*line)].split()
+    if words[-1][-1] == ",":
+        return len(words) > 4  # not Dear Anna,
+    if words[-1][-1] == ".":
+        return _is_abbreviation(_last_part(words[-1]))  # at 5 p.m.
+    return words[-1][-1] not in _LINE_ENDS
 
 
 def _is_unfinished(text: str, line: Span) -> bool:
@@ -158,10 +232,20 @@ def _is_unfinished(text: str, line: Span) -> bool:
 
 
 def _is_full(text: str, line: Span, following: Span, width: int) -> bool:
-    """Whether the text is wrapped and the first word of the next line did not fit in this one."""
-    first = _STRETCH.match(text, following[0])
+    """Whether the first word of the next line did not fit in this one."""
+    return line[1] - line[0] + 1 + len(_first_word(text, following)) > width
+
+
+def _first_word(text: str, line: Span) -> str:
+    first = _STRETCH.match(text, line[0])
     assert first is not None  # a line begins at its first visible character
-    return width in _WRAPPED and line[1] - line[0] + 1 + len(first[0]) > width
+    return first[0]
+
+
+def _last_part(stretch: str) -> str:
+    """The last word of text without blanks."""
+    *others, _ = word_ends(stretch)
+    return stretch[others[-1] :] if others else stretch
 
 
 def _words(text: str, start: int, end: int) -> list[Span]:
@@ -177,10 +261,13 @@ def _words(text: str, start: int, end: int) -> list[Span]:
     return spans
 
 
-def _last_word(text: str, words: list[Span], first: int) -> int:
-    """Return the position of the last word of the sentence that begins at `first`."""
+def _last_word(text: str, words: list[Span], first: int, *, ends: bool) -> int:
+    """Return the position of the last word of the sentence that begins at `first`.
+
+    ends  whether marks end sentences; otherwise only the end of the words does
+    """
     limit = min(len(words), first + MAX_WORDS - 1)  # one to spare for the dot of an abbreviation
-    position = first
+    position = first if ends else limit
     while position < limit:
         last = _with_closers(text, words, position, limit)
         if last + 1 >= len(words):

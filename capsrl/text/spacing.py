@@ -8,6 +8,8 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from capsrl.sentence import Sentence, has_markup
+
 # Thai, Lao, Burmese, Khmer; Han, Kana and their punctuation, full width. Korean has spaces.
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff"
@@ -22,6 +24,17 @@ def spaces_before(words: Sequence[str]) -> list[bool]:
     """Return for each word whether a space precedes it; never before the first."""
     spaces = [_is_space_between(left, right) for left, right in zip(words, words[1:], strict=False)]
     return [False, *spaces][: len(words)]
+
+
+def text_of(sentence: Sentence) -> str:
+    """The text of a sentence for reading: without HTML tags, or the words if it has no text."""
+    text, words = sentence.standalone().text, sentence.words
+    if text is None:
+        return " ".join(words)
+    if not has_markup(text, words):
+        return text
+    spaces = spaces_before(words)
+    return "".join(" " * space + word for space, word in zip(spaces, words, strict=True))
 
 
 def _is_space_between(left: str, right: str) -> bool:

@@ -37,6 +37,17 @@ def test_text_to_sentences(convert, tmp_path):
     assert words == [("Dogs", "bark", "."), ("Cats", "sleep", ".")]
 
 
+def test_another_encoding(convert, tmp_path):
+    (tmp_path / "a.txt").write_bytes("Zoë left.".encode("latin-1"))
+    assert convert("a.txt", "a.jsonl", "--encoding", "latin-1").err == "1 sentence\n"
+    [sentence] = read_sentences(tmp_path / "a.jsonl")
+    assert sentence.text == "Zoë left."
+    done = convert("a.txt", "b.jsonl")
+    assert (done.code, "such as --encoding latin-1, or convert" in done.err) == (2, True)
+    [same] = read_sentences(tmp_path / "a.txt", "text", encoding="latin-1")
+    assert same.text == sentence.text
+
+
 def test_merging(convert, tmp_path):
     (tmp_path / "up.conllup").write_text(
         "# global.columns = ID UP:PRED UP:ARGHEADS UP:ARGSPANS\n"

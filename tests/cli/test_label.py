@@ -139,6 +139,68 @@ def test_a_file_is_read_as_its_sentences_are_needed():
     os.close(ours)
 
 
+HTML = "<h1>News</h1>\n<p>Hiti <b>signed</b>\nthe contract &amp; left.</p>\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("a.html", ()), ("a.HTM", ()), ("a.txt", ("--html",)), ("-", ("--html",))],
+)
+def test_html(label, labeler, tmp_path, name, arguments):
+    (tmp_path / name).write_text(HTML)
+    found = sentences_of(label(name, *arguments, stdin=HTML.encode()).out)
+    assert [" ".join(s.words) for s in found] == ["News", "Hiti signed the contract & left ."]
+    labeled = [sentence.standalone() for sentence in labeler.label(HTML.rstrip(), html=True)]
+    assert_same_answers(
+        found, [dataclasses.replace(s, id=f.id) for s, f in zip(labeled, found, strict=True)]
+    )
+    signed = found[1].propositions[0]
+    assert HTML[found[1].start + signed.start :].startswith("signed</b>")
+
+
+def test_html_in_quotes_is_shown_without_tags(label):
+    lines = label("Hiti <b>signed</b> R&amp;D's contract.", "--html").out.splitlines()
+    assert lines[0] == "Hiti signed R&D's contract."
+    assert lines[1].split()[-1] == "8-14"
+
+
+def test_html_files_of_a_folder(label, tmp_path):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.html").write_text("<b>Dogs</b> bark.")
+    (tmp_path / "d" / "b.txt").write_text("a <b c> d")
+    found = sentences_of(label("d").out)
+    assert [" ".join(s.words) for s in found] == ["Dogs bark .", "a < b c > d"]
+    as_text = sentences_of(label("d", "--from", "text").out)
+    assert as_text[0].words[:3] == ("<", "b", ">")
+
+
+@pytest.mark.parametrize("name", ["a.txt", "-"])
+def test_one_sentence_per_line(label, tmp_path, name):
+    text = "Dogs bark. Cats sleep.\nand\n\nDear Mr.\n"
+    (tmp_path / "a.txt").write_text(text)
+    found = sentences_of(label(name, "--one-sentence-per-line", stdin=text.encode()).out)
+    assert [(s.text, s.start) for s in found] == [
+        ("Dogs bark. Cats sleep.", 0),
+        ("and", 23),
+        ("Dear Mr.", 28),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [("latin-1", "Zoë née Brontë left."), ("cp1252", "Zoë “left” – why?"), ("utf-16", "猫 sat.")],
+)
+def test_encodings(label, tmp_path, encoding, text):
+    (tmp_path / "a.txt").write_bytes(text.encode(encoding))
+    [found] = sentences_of(label("a.txt", "--encoding", encoding).out)
+    assert found.text == text
+    [again] = sentences_of(label("--encoding", encoding, stdin=text.encode(encoding)).out)
+    assert again.text == text
+    done = label("a.txt")
+    assert (done.code, done.out) == (2, "")
+    assert f"; name its encoding, such as --encoding {encoding}, or convert" in done.err
+
+
 def test_inputs_of_several_kinds(label, tmp_path):
     (tmp_path / "notes.txt").write_text("Dogs bark.")
     (tmp_path / "words.jsonl").write_text('{"words": ["Cats", "do", "n\'t", "bark"]}')
@@ -220,10 +282,17 @@ def start(*arguments, **streams):
     )
 
 
-@pytest.mark.parametrize("format", ["jsonl", "table"])
-def test_standard_input_is_labeled_by_paragraphs(format):
-    process = start("--to", format)
-    process.stdin.write(b"Dogs bark.\n\nCats")
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("--to", "jsonl"), b"Dogs bark.\n\nCats"),
+        (("--to", "table"), b"Dogs bark.\n\nCats"),
+        (("--one-sentence-per-line",), b"Dogs bark\nCats"),
+    ],
+)
+def test_standard_input_is_labeled_by_paragraphs(arguments, text):
+    process = start(*arguments)
+    process.stdin.write(text)
     process.stdin.flush()
     first = process.stdout.readline()  # while the input is still open
     assert b"Dogs" in first and b"Cats" not in first
@@ -431,9 +500,13 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
          " .ndjson (and .gz or .xz), got .md; rename the file or name the format with --from: te"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
-         ".jsonl .ndjson (and .gz or .xz), got 0 files\n"),
+         ".jsonl .ndjson .html .htm (and .gz or .xz), got 0 files\n"),
         (("-", "-"), "-: expected standard input once, got it twice"),
-        (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; convert the file"),
+        (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; name its encoding, such "
+         "as --encoding latin-1, or convert the file to UTF-8\n"),
+        (("Go on.", "--encoding", "klingon"), "--encoding: expected the name of an encoding, "),
+        (("bad.jsonl", "--html"), "--html: expected raw text, got jsonl (bad.jsonl)\n"),
+        (("bad.jsonl", "--one-sentence-per-line"), "--one-sentence-per-line: expected raw text, "),
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
         (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
@@ -541,7 +614,7 @@ def test_the_commands_of_the_page_about_labeling(label, tmp_path):
     (tmp_path / "notes.txt").write_text(page.split("```text\n")[1].split("```")[0])
     blocks = [block.split("```")[0] for block in page.split("```console\n")[1:]]
     runs = [run.partition("\n") for block in blocks for run in block.split("$ capsrl label ")[1:]]
-    assert len(runs) == 4
+    assert len(runs) == 5
     for command, _, shown in runs:
         printed = label(*shlex.split(command)).out
         if shown.startswith("["):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from capsrl.data.files import name_of, open_writer, read_lines, suffix_of
-from capsrl.errors import DataError
+from capsrl.errors import ConfigError, DataError
 
 PACK = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
 
@@ -45,6 +45,59 @@ def test_reads_lines(tmp_path, monkeypatch, suffix, content, lines):
     assert list(read_lines(put(tmp_path, suffix, content))) == lines
     stdin(monkeypatch, content)
     assert list(read_lines("-")) == lines  # as UTF-8, whatever the locale
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "CP1252", "utf-16", "utf-16-be", "UTF8", "cp037"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_other_encodings(tmp_path, monkeypatch, suffix, encoding, end):
+    lines = ["naïve café", "", "señor ¿qué?"]
+    content = end.join([*lines, ""]).encode(encoding)
+    assert list(read_lines(put(tmp_path, suffix, content), encoding=encoding)) == lines
+    stdin(monkeypatch, content)
+    assert list(read_lines("-", encoding=encoding)) == lines
+    assert not sys.stdin.buffer.closed
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-32-be"])
+def test_a_byte_order_mark_is_dropped_in_any_encoding(tmp_path, encoding):
+    mark = "" if encoding in ("utf-16", "utf-8-sig") else "\ufeff"  # Python writes one by itself
+    path = put(tmp_path, "", f"{mark}a\nb\n".encode(encoding))
+    assert list(read_lines(path, encoding=encoding)) == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["klingon", "rot13", "hex", "undefined", "a\x00b", ""])
+def test_unknown_encodings(tmp_path, name):
+    path = put(tmp_path, "", b"a\n")
+    with pytest.raises(ConfigError) as refused:
+        list(read_lines(path, encoding=name or " ", option="--encoding"))
+    assert str(refused.value) == (
+        "--encoding: expected the name of an encoding, such as latin-1, cp1252 or utf-16, "
+        f"got {name or ' '!r}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "message"),
+    [
+        (b"good\nb\xe4d", None, ":2: expected UTF-8 text, got byte 0xe4; name its encoding, such "
+         "as --encoding latin-1, or convert the file to UTF-8"),
+        (b"\x93bad\x94", None, ":1: expected UTF-8 text, got byte 0x93; name its encoding, such as "
+         "--encoding cp1252, or convert the file to UTF-8"),
+        ("text".encode("utf-16"), None, ":1: expected UTF-8 text, got byte 0xff; name its encoding,"
+         " such as --encoding utf-16, or convert the file to UTF-8"),
+        (b"b\x81d", "cp1252", ":1: expected CP1252 text, got byte 0x81; name its encoding, such as "
+         "--encoding utf-8, or convert the file to UTF-8"),
+        (b"abc", "utf-16-le", ": expected UTF-16-LE text, got byte 0x63; name its encoding, such "
+         "as --encoding utf-8, or convert the file to UTF-8"),
+    ],
+)  # fmt: skip
+def test_another_encoding_than_the_one_expected(tmp_path, content, encoding, message):
+    path = put(tmp_path, "", content)
+    with pytest.raises(DataError) as refused:
+        list(read_lines(path, encoding=encoding, option="--encoding"))
+    assert str(refused.value) == f"{path}{message}"
+    with pytest.raises(DataError, match=r"got byte 0x..; convert the file to UTF-8$"):
+        list(read_lines(path, encoding=encoding))
 
 
 def test_stdin_stays_open(monkeypatch):

@@ -24,6 +24,7 @@ TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were ang
         {"iterations": 3, "trace": True},
         {"pos": ["verb"], "threshold": 0.9},
         {"at": [10, 36]},
+        {"one_sentence_per_line": True},
     ],
 )
 def test_same_as_the_library(labeler, options):
@@ -35,6 +36,19 @@ def test_same_as_the_library(labeler, options):
     assert same(sentences, expected(labeler, TEXT, **options))
     for sentence in sentences:
         jsonschema.validate(sentence, json_schema())
+
+
+def test_html(labeler):
+    text = "<p>Hiti <b>signed</b> the contract.</p>"
+    response = post(labeler, {"text": text, "html": True})
+    [sentence] = response.json()["sentences"]
+    assert same([sentence], expected(labeler, text, html=True))
+    assert sentence["words"] == ["Hiti", "signed", "the", "contract", "."]
+    signed = sentence["propositions"][0]
+    start, end = sentence["start"] + signed["start"], sentence["start"] + signed["end"]
+    assert text[start:end] == "signed"
+    [at] = post(labeler, {"text": text, "html": True, "at": [start]}).json()["sentences"]
+    assert [each["predicate"] for each in at["propositions"]] == [1]
 
 
 def test_several_texts(labeler):

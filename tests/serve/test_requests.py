@@ -66,12 +66,13 @@ def test_parse(body, request_):
         ('{"text": "a", "iterations": 11}', "iterations: expected at most 10, got 11"),
         (
             '{"text": "a", "iteration": 2}',
-            "iteration: expected a field named at, iterations, pos, text, texts, threshold, trace"
+            "iteration: expected a field named at, html, iterations, one_sentence_per_line, pos, "
+            "text, texts, threshold, trace"
             ", got another",
         ),
         (
             '{"text": "a", "predicates": "found"}',
-            "predicates: expected a field named at, iterations, ",
+            "predicates: expected a field named at, html, iterations, ",
         ),
     ],
 )

@@ -175,7 +175,8 @@ def test_pos_needs_tags(folder):
 
 
 def test_settings_are_those_of_the_library():
-    names = {field.name for field in dataclasses.fields(Options)} - {"predicates", "trace"}
+    unused = {"predicates", "trace", "html", "one_sentence_per_line"}
+    names = {field.name for field in dataclasses.fields(Options)} - unused
     config = pipeline().config["components"]["capsrl"]
     assert config.keys() - {"factory", "model", "device", "threads"} == names
     assert Component().options == Options(predicates="found")

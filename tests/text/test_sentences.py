@@ -8,15 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsrl.text.sentences import MAX_WORDS, iter_paragraphs, read_text, split_text
+from capsrl.text.layout import Layout
+from capsrl.text.sentences import (
+    MAX_WORDS,
+    iter_paragraphs,
+    read_text,
+    split_lines,
+    split_text,
+)
 from capsrl.text.tokenizer import BLANK
 
 ANYTHING = st.text(st.characters(), max_size=200)  # surrogates and controls included
+HTML = Layout(html=True)
+PER_LINE = Layout(one_sentence_per_line=True)
 MARKED = st.text("aB1 .!?\n\r\t,;:-'\")(…é漢👍\u200d\x00\ud800\u2028", max_size=200)
 
 
-def sentences(text: str) -> list[str]:
-    return [" ".join(sentence.words) for sentence in read_text(text)]
+def sentences(text: str, layout: Layout = Layout()) -> list[str]:  # noqa: B008
+    return [" ".join(sentence.words) for sentence in read_text(text, layout)]
 
 
 def check_offsets(text: str) -> None:
@@ -161,6 +170,12 @@ def test_lines_of_any_width_are_joined_before_lower_case(width):
         "Please ask Dr.\r\nBrown.",
         "They joined the\nEuropean Union.",
         "We met Anna, Bo, Carla and Dan,\nwho had come by train.",
+        "The shop closes at 5 p.m.\nand opens at nine.",
+        "We sell milk, eggs, etc.\nto anybody who asks.",
+        "Nobody has ever seen\nEngland from there, because\nof the fog and the rain.",
+        "We flew from\nParis to\nRome.",
+        "my order was placed on 3 May\nand has not arrived.",  # no capitals, but *and*
+        "i wrote to the shop on Monday\nthat nothing had come so far\nwhich nobody believed",
     ],
 )
 def test_a_line_break_inside_a_sentence(text):
@@ -185,8 +200,24 @@ def test_a_line_break_between_sentences(text):
     assert len(sentences(text)) == len(text.split("\n"))
 
 
-def test_a_company_with_an_exclamation_mark():
-    assert len(sentences("Yahoo! Inc. was sold.")) == 1
+def test_one_break_inside_a_sentence_among_many_lines():
+    """Lines that are sentences stay apart; only the one that begins in lower case is joined."""
+    notes = "Call Anna\nPay the rent\nWater the plants\nFeed the cat"
+    text = f"{notes}\nAsk Bo for the key\nand bring it back"
+    assert sentences(text) == [*notes.split("\n"), "Ask Bo for the key and bring it back"]
+
+
+@pytest.mark.parametrize("width", [24, 30, 130, 180])
+def test_lower_case_text_wrapped_to_an_unusual_width_is_joined(width):
+    text = PROSE.lower().replace(".", ";") * 2
+    wrapped = textwrap.fill(text, width)
+    assert len(wrapped.split("\n")) > 2
+    assert len(read_text(wrapped)) == 1
+
+
+@pytest.mark.parametrize("name", ["Yahoo! Inc.", "Yahoo! Inc", "Jump! Ltd.", "Go! LLC"])
+def test_a_company_with_an_exclamation_mark(name):
+    assert len(sentences(f"Last year {name} was sold.")) == 1
 
 
 def test_items_of_a_wrapped_list_stay_apart():
@@ -310,3 +341,116 @@ def test_paragraphs_are_yielded_before_the_file_ends():
         raise AssertionError("read too far")
 
     assert next(iter_paragraphs(lines())) == (0, "One.")
+
+
+def test_one_sentence_per_line():
+    text = "He left. She stayed.\nand\n\n  no mark at all \r\nDear Mr.\nSmith"
+    assert sentences(text, PER_LINE) == [
+        "He left . She stayed .",
+        "and",
+        "no mark at all",
+        "Dear Mr .",
+        "Smith",
+    ]
+
+
+def test_a_line_that_is_too_long_is_cut_all_the_same():
+    cut = read_text("walk on and on, " * 100, PER_LINE)
+    assert [len(sentence) for sentence in cut] == [255, 245]
+    assert all(sentence.words[-1] == "," for sentence in cut)
+
+
+@given(ANYTHING | MARKED)
+def test_lines_have_exact_offsets_too(text):
+    position = 0
+    for sentence in read_text(text, PER_LINE):
+        assert sentence.offsets is not None
+        assert [text[a:b] for a, b in sentence.offsets] == list(sentence.words)
+        start, end = sentence.offsets[0][0], sentence.offsets[-1][1]
+        assert "\n" not in text[start:end]
+        assert re.fullmatch(f"[{BLANK}]*", text[position:start])
+        position = end
+    assert re.fullmatch(f"[{BLANK}]*", text[position:])
+
+
+def test_html_has_the_words_of_its_text():
+    text = "<p>She <b>sold</b> Ben &amp; Jerry&#39;s&nbsp;cream <!-- no -->un<i>known</i>.</p>"
+    [sentence] = read_text(text, HTML)
+    assert " ".join(sentence.words) == "She sold Ben & Jerry 's cream unknown ."
+    assert sentence.text is text
+    assert sentence.offsets is not None
+    assert [text[start:end] for start, end in sentence.offsets] == (
+        ["She", "sold", "Ben", "&amp;", "Jerry", "&#39;s", "cream", "un<i>known", "."]
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<h1>The great escape</h1>It was late", ["The great escape", "It was late"]),
+        ("<ul><li>milk<li>eggs</ul>and bread", ["milk", "eggs", "and bread"]),
+        ("<p>He\n\nleft\nThe House</p>", ["He left The House"]),
+        ("<td>Anna<td>Bo", ["Anna", "Bo"]),
+        ("I like <i>it</i>\n\nand you", ["I like it", "and you"]),
+        ("First part<br><br>second part", ["First part", "second part"]),
+        ("a<script>Stop. Go!</script>b", ["ab"]),
+        ("She said <q>Stop!</q> He ran.", ["She said Stop !", "He ran ."]),
+    ],
+)
+def test_where_sentences_of_html_end(text, expected):
+    assert sentences(text, HTML) == expected
+
+
+@given(MARKED)
+def test_text_without_tags_is_split_alike_with_html(text):
+    with_html = read_text(text, HTML)
+    assert with_html == read_text(text)
+
+
+PAGE = st.lists(
+    st.sampled_from(
+        ["<p>", "<b>", "</b>", "<br>", "<!-- x -->", "<script>a.", "</script>", "<", ">", "&amp;"]
+        + ["&#39;", "&NotEqualTilde;", "&ampsold", "\xad", "Anna", " left", ". ", "\n", '"', "&"]
+    ),
+    max_size=30,
+).map("".join)
+
+
+@given(PAGE)
+def test_offsets_into_html_are_in_order(text):
+    for sentence in read_text(text, HTML):
+        assert sentence.text is text
+        assert sentence.offsets is not None
+        assert len(sentence.offsets) == len(sentence.words) > 0
+        starts = [start for start, _ in sentence.offsets]
+        assert starts == sorted(starts)
+        for word, (start, end) in zip(sentence.words, sentence.offsets, strict=True):
+            assert 0 <= start < end <= len(text)
+            if "<" not in text[start:end] and "&" not in text[start:end]:
+                assert text[start:end].replace("\xad", "") == word
+        alone = sentence.standalone()
+        assert alone.words == sentence.words
+        assert alone.text == text[starts[0] : sentence.offsets[-1][1]]
+
+
+def test_lines_of_html():
+    layout = Layout(html=True, one_sentence_per_line=True)
+    text = "He <b>left</b>. She stayed.\n<!-- one\ntwo -->R&amp;D<p>Go"
+    assert sentences(text, layout) == ["He left . She stayed .", "R&D", "Go"]
+
+
+@pytest.mark.parametrize("layout", [Layout(), HTML, PER_LINE])
+@given(text=MARKED.map(lambda text: re.sub("[\r\u2028]", " ", text)))
+@settings(max_examples=30)
+def test_the_lines_of_a_file_give_the_sentences_of_the_text(layout, text):
+    found = [sentence for part in split_lines(text.split("\n"), layout) for sentence in part]
+    assert found == [sentence.standalone() for sentence in split_text(text, layout)]
+
+
+def test_lines_are_split_as_they_come():
+    def lines():
+        yield "One. Two."
+        raise AssertionError("read too far")
+
+    [sentence] = next(split_lines(lines(), PER_LINE))
+    assert sentence.words == ("One", ".", "Two", ".")

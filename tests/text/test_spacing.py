@@ -2,7 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.text.spacing import spaces_before
+from capsrl.sentence import Sentence
+from capsrl.text.layout import Layout
+from capsrl.text.sentences import read_text
+from capsrl.text.spacing import spaces_before, text_of
 
 
 def write(words):
@@ -41,3 +44,13 @@ def test_one_answer_for_each_word_and_none_before_the_first(words):
     spaces = spaces_before(words)
     assert len(spaces) == len(words)
     assert not any(spaces[:1])
+
+
+def test_the_text_of_a_sentence_for_reading():
+    words = ("Ben", "&", "Jo", "'s", "<3", "cat", ".")
+    [sentence] = read_text("Hi. Ben <b>&amp;</b> Jo&#39;s &lt;3 cat.", Layout(html=True))[1:]
+    assert sentence.words[:4] == words[:4]
+    assert text_of(sentence) == "Ben & Jo's <3 cat."
+    assert text_of(Sentence(words)) == "Ben & Jo 's <3 cat ."
+    [plain] = read_text("Ben & Jo's  <3 cat.")
+    assert text_of(plain) == "Ben & Jo's  <3 cat."

@@ -1,0 +1,18 @@
+"""Layout: how the sentences of raw text are laid out in it."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a text looks like.
+
+    html                   it has HTML tags and entities, which are not words
+    one_sentence_per_line  every line is a sentence, whatever marks it has
+    """
+
+    html: bool = False
+    one_sentence_per_line: bool = False
+
+
+PLAIN = Layout()
