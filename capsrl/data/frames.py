@@ -199,6 +199,8 @@ def _parse(file: Path, content: bytes) -> Element:
     parser.SkippedEntityHandler = refuse  # defined in an external DTD
     try:
         parser.Parse(content, True)
+    except DataError:  # an entity was refused
+        raise
     except expat.ExpatError as error:
         reason = expat.ErrorString(error.code)
         raise NotXmlError(f"{file}:{error.lineno}: expected XML, got {reason}") from None
