@@ -37,5 +37,6 @@ def frames_command(
     index = read_frames(folder, comments=[f"source: {source or folder}"])
     file = user_index() if output is None else output
     index.save(file, facts=facts)
-    n_roles = sum(len(roleset.roles) for roleset in index)
-    sys.stderr.write(f"{file}: {len(index):,} senses, {n_roles:,} roles\n")
+    counts = {"sense": len(index), "role": sum(len(roleset.roles) for roleset in index)}
+    parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
+    sys.stderr.write(f"{file}: {', '.join(parts)}\n")

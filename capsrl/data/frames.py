@@ -119,19 +119,23 @@ def _roles(roleset: Element, source: str) -> list[FrameRole]:
         number = _attribute(role, "n", f"{source}: role {role.get('descr', '')!r}").upper()
         function = "".join(filter(str.isalnum, role.get("f", ""))).upper()
         name = f"AM-{function}" if number == "M" and function else f"A{number}"
-        thematic = _verbnet_role(role) or thematic_role(function)
+        thematic = _verbnet_role(role, function) or thematic_role(function)
         description = " ".join(role.get("descr", "").split()) or None
         roles.setdefault(name, FrameRole(name, function, thematic, description))
     return list(roles.values())
 
 
-def _verbnet_role(role: Element) -> str | None:
-    """VerbNet's name of a role: of several the one most links have, then the first."""
+def _verbnet_role(role: Element, function: str) -> str | None:
+    """VerbNet's name of a role: the one that most of its links have, in all versions of VerbNet.
+
+    Of equally frequent ones it is Agent or Theme if the function tag implies it, else the one of
+    the newest version.
+    """
     links = [link for link in role.iter("rolelink") if _resource(link) == "verbnet"]
-    names = [_VERBNET.get("".join(filter(str.isalpha, link.text or "")).lower()) for link in links]
-    counts = Counter(name for link, name in zip(links, names, strict=True) if _newest(link, links))
-    del counts[None]
-    return counts.most_common(1)[0][0] if counts else None
+    texts = ["".join(filter(str.isalpha, link.text or "")) for link in sorted(links, key=_age)]
+    counts = Counter(_VERBNET[text.lower()] for text in texts if text.lower() in _VERBNET)
+    implied = thematic_role(function) if function in ("PAG", "PPT") else None
+    return max(counts, key=lambda name: (counts[name], name == implied), default=None)
 
 
 def _links(roleset: Element) -> Iterator[str]:

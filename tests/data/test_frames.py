@@ -118,10 +118,10 @@ def rolelinks(*links):
 def test_facts_of_a_roleset(tmp_path):
     agent = rolelinks(("FrameNet", "1.7", "Lender"), ("VerbNet", "verbnet3.3", "co_agent"))
     theme = rolelinks(
-        ("VerbNet", "verbnet3.3", "patient"),
+        ("VerbNet", "verbnet3.3", "co_theme"),
         ("VerbNet", "verbnet3.4", "nm"),
-        ("VerbNet", "verbnet3.4", "co_theme"),
-        ("VerbNet", "verbnet3.4", "initial state"),
+        ("VerbNet", "UNK", "nm"),
+        ("VerbNet", "verbnet3.3", "initial state"),
         ("VerbNet", "verbnet3.4", "Initial_State"),
     )
     (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=agent, theme=theme)))
@@ -140,6 +140,22 @@ def test_facts_of_a_roleset(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (("3.4 pivot", "3.3 agent"), "Agent"),  # PAG implies it
+        (("UNK causer", "3.3 cause", "3.4 stimulus"), "Stimulus"),  # of the newest version
+        (("3.4 causer", "3.4 stimulus"), "Causer"),  # the first
+        (("3.4 agent", "3.3 stimulus", "3.4 stimulus"), "Stimulus"),
+    ],
+)
+def test_verbnet_names_a_role_in_several_ways(tmp_path, names, chosen):
+    pairs = (name.split() for name in names)
+    agent = rolelinks(*(("VerbNet", f"verbnet{version}", name) for version, name in pairs))
+    (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=agent, theme="")))
+    assert roleset.roles[0].thematic == chosen
+
+
 def test_verbnet_says_nothing(tmp_path):
     typo = rolelinks(("VerbNet", "verbnet3.4", "agnet"), ("VerbNet", "UNK", "expired"))
     (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=typo, theme="")))
@@ -147,13 +163,12 @@ def test_verbnet_says_nothing(tmp_path):
 
 
 def test_links_of_roles_count_without_links_of_the_roleset(tmp_path):
-    agent = rolelinks(("VerbNet", "verbnet3.4", "agent"), ("VerbNet", "verbnet3.4", "theme"))
+    agent = rolelinks(("VerbNet", "verbnet3.4", "agent"), ("FrameNet", "1.7", "Lender"))
     text = re.sub(
         "<lexlinks>.*</lexlinks>", "", LEND.format(agent=agent, theme=""), flags=re.DOTALL
     )
     (roleset,) = read_frames(write(tmp_path, lend=text))
-    assert roleset.links == ("verbnet:x-1",)
-    assert roleset.roles[0].thematic == "Agent"  # of equally frequent ones the first
+    assert roleset.links == ("verbnet:x-1", "framenet:x-1")
 
 
 def sentence(words, lemma, sense):
