@@ -229,13 +229,13 @@ class FrameIndex:
 
     def _by_lemma(self) -> dict[str, list[tuple[str, str]]]:
         if self._lemmas is None:
-            self._lemmas = {}
+            lemmas: dict[str, list[tuple[str, str]]] = {}
             for sense, row in self._rows.items():
                 for pos, words in _decode_aliases(sense, row[: row.index("\t")]):
-                    self._lemmas.setdefault(words, []).append((pos, sense))
+                    lemmas.setdefault(words, []).append((pos, sense))
                     if "_" in words and pos in HEAD_FIRST:
-                        first = words.partition("_")[0]
-                        self._lemmas.setdefault(first, []).append((pos, sense))
+                        lemmas.setdefault(words.partition("_")[0], []).append((pos, sense))
+            self._lemmas = lemmas  # only now: another thread may be asking
         return self._lemmas
 
     @classmethod
@@ -298,7 +298,9 @@ def _encode(roleset: Roleset) -> str:
         " ".join(roleset.links),
     ]
     prose = [roleset.definition or "", *(role.description or "" for role in roleset.roles)]
-    return "\t".join(columns + prose if any(prose) else columns)
+    return "\t".join(
+        columns + [" ".join(text.split()) for text in prose] if any(prose) else columns
+    )
 
 
 def _encode_role(role: FrameRole) -> str:

@@ -143,6 +143,12 @@ def test_round_trip(index, tmp_path):
     assert again.has_prose
 
 
+def test_tabs_and_line_ends_in_prose(tmp_path):
+    role = FrameRole("A0", "PAG", "Agent", "giver\tof\n gifts")
+    FrameIndex.from_rolesets([Roleset("give.01", (), (role,))]).save(tmp_path / "x.tsv")
+    assert FrameIndex.load(tmp_path / "x.tsv").meaning("give.01", "A0") == "giver of gifts"
+
+
 def test_facts_alone(index, tmp_path):
     index.save(tmp_path / "facts.tsv", facts=True)
     again = FrameIndex.load(tmp_path / "facts.tsv")
