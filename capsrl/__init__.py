@@ -37,12 +37,18 @@ __all__ = [
 
 
 def load(
-    model: str | Path = "en", *, device: str | None = None, threads: int | None = None
+    model: str | Path = "en",
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    frames: str | Path | None = None,
 ) -> "Labeler":
     """Load a model: the name of one that ships with capsrl, or a model folder.
 
     device   cpu, cuda, cuda:1; default: the GPU if there is one
     threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
+    frames   a folder of PropBank frame files, or an index that `capsrl frames` made, to say what
+             roles mean; default: the index in the user's data folder, then that of the model
 
     Raises ModelError for a model that does not exist, ConfigError when torch is not installed.
     """
@@ -52,7 +58,7 @@ def load(
             f"{model}: expected a model folder, or the name of a model that ships with capsrl "
             f"({', '.join(sorted(shipped_models()))}), got neither"
         )
-    return _labeler_class().load(folder, device=device, threads=threads)
+    return _labeler_class().load(folder, device=device, threads=threads, frames=frames)
 
 
 def shipped_models() -> dict[str, Path]:

@@ -215,7 +215,7 @@ class DataConfig:
     frames: Annotated[
         str | None,
         PATH,
-        "folder of PropBank frame files: more candidate senses, and descriptions of roles",
+        "folder of PropBank frame files, or their index: more candidate senses, meanings of roles",
     ] = None
     name: Annotated[str, COSMETIC, "name of the corpus, for the model card"] = ""
     language: Annotated[str, "language code; en also learns a lemmatizer"] = ""

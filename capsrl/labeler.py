@@ -10,6 +10,8 @@ from typing import Any, Literal, Unpack, overload
 import torch
 
 from capsrl.config import ModelConfig
+from capsrl.data.frame_index import FrameIndex
+from capsrl.data.frame_sources import choose_frames
 from capsrl.device import default_threads, find_device, limited_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.model.batches import bucket
@@ -38,6 +40,7 @@ class Labeler:
     device   cpu, cuda, cuda:1; default: the GPU if there is one
     threads  maximum number of CPU threads; default: the cores of the process, or one if the machine
              is busy. A single sentence uses one
+    frames   PropBank's rolesets, which say what roles mean; default: those of the model
     """
 
     def __init__(
@@ -47,13 +50,15 @@ class Labeler:
         *,
         device: str | torch.device | None = None,
         threads: int | None = None,
+        frames: FrameIndex | None = None,
     ) -> None:
         if threads is not None and threads < 1:
             raise ConfigError(f"threads: expected at least 1, got {threads}")
         self.device = find_device(device)
         self.network = network.to(self.device)
         self.config = config
-        self._predictor = Predictor(self.network, self.device)
+        self.frames = network.inventory.frames if frames is None else frames
+        self._predictor = Predictor(self.network, self.device, self.frames)
         self.threads = threads
 
     @property
@@ -276,14 +281,19 @@ class Labeler:
         *,
         device: str | torch.device | None = None,
         threads: int | None = None,
+        frames: str | Path | None = None,
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
+
+        frames  a folder of PropBank frame files, or an index that `capsrl frames` made; default:
+                the index in the user's data folder, then that of the model
 
         A model trained with fastText vectors looks for their file where its config.json says, and
         warns if it is gone: words that the training data did not have are then unknown.
         """
         network, config = load_network(Path(folder))
-        return cls(network, config, device=device, threads=threads)
+        chosen = choose_frames(frames, network.inventory.frames)
+        return cls(network, config, device=device, threads=threads, frames=chosen)
 
 
 def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

@@ -22,6 +22,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 settings.register_profile("capsrl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("capsrl")
 
+# What a developer made by `capsrl frames` must not change what the tests see.
+os.environ["XDG_DATA_HOME"] = str(Path(__file__).parent / "fixtures" / "no_user_data")
+
 ROOT = Path(__file__).resolve().parent.parent
 
 

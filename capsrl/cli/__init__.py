@@ -26,6 +26,7 @@ EXTRAS = dict.fromkeys(("safetensors", "tokenizers", "torch"), "model") | dict.f
 _COMMANDS = {
     "label": ("Label", "Find who did what to whom in text, files and folders."),
     "serve": ("Label", "Run a web service with a demo page."),
+    "frames": ("Label", "Make an index of PropBank frame files, which say what roles mean."),
     "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),

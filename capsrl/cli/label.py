@@ -13,11 +13,10 @@ import typer
 
 import capsrl
 from capsrl.cli.inputs import Source, find_sources, read_source
-from capsrl.cli.options import Device, Encoding, From, Model, Threads, option, with_fields
+from capsrl.cli.options import Device, Encoding, Frames, From, Model, Threads, option, with_fields
 from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
 from capsrl.data.files import STANDARD, open_writer
 from capsrl.data.formats import TEXT
-from capsrl.data.frames import read_frames
 from capsrl.errors import ConfigError
 from capsrl.options import Options, PredicateSource
 from capsrl.sentence import Sentence
@@ -54,9 +53,7 @@ def label_command(
         str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
     ] = STANDARD,
     model: Model = "en",
-    frames: Annotated[
-        str | None, option("FOLDER", "PropBank frame files (XML): show what the roles mean.")
-    ] = None,
+    frames: Frames = None,
     device: Device = None,
     threads: Threads = None,
     options: Options,
@@ -81,8 +78,7 @@ def label_command(
     format = output_format(to_format, output, sources)
     check_format(format, trace=options.trace, frames=frames is not None)
     _check_marked(options, sources)
-    descriptions = None if frames is None else read_frames(frames).descriptions
-    labeler = capsrl.load(model, device=device, threads=threads)
+    labeler = capsrl.load(model, device=device, threads=threads, frames=frames)
     bar = output != STANDARD or not sys.stdout.isatty()
     counts = Counter(sentence=0, proposition=0)
     labeled: Iterable[Sentence] = _count(_label(labeler, sources, options, bar=bar), counts)
@@ -95,7 +91,6 @@ def label_command(
             file,
             format,
             title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
-            descriptions=descriptions or labeler.inventory.descriptions,
             trace=options.trace,
             flush=any(source.is_stream for source in sources),
         )

@@ -30,6 +30,14 @@ Threads = Annotated[
     int | None,
     option("N", "CPU threads at most. Default: all cores, or one if they are busy.", min=1),
 ]
+Frames = Annotated[
+    str | None,
+    option(
+        "FOLDER",
+        "PropBank frame files, or an index of them, that say what roles mean. Default: the index "
+        "that `capsrl frames` made, then that of the model.",
+    ),
+]
 From = Annotated[str | None, _from(READABLE)]
 FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
 Encoding = Annotated[

@@ -10,12 +10,12 @@ from capsrl.data.formats import TEXT, WRITABLE, format_of, format_sentences
 from capsrl.data.jsonl import format_jsonl
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.show import Descriptions, html_parts, svg_sheet
+from capsrl.show import html_parts, svg_sheet
 from capsrl.show.table import make_console, table_parts
 
 FORMATS = ("table", "json", *WRITABLE, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
-DESCRIBED = ("table", "html")  # the formats that show what roles mean
+EXPLAINED = ("table", "json", "jsonl", "conllup", "html")  # the formats that say what roles mean
 
 
 def output_format(named: str | None, output: str, sources: Sequence[Source]) -> str:
@@ -39,7 +39,7 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
 
 def check_format(format: str, *, trace: bool, frames: bool) -> None:
     """Raise ConfigError if the format does not support an option that was given."""
-    for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, DESCRIBED)):
+    for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, EXPLAINED)):
         if wanted and format not in able:
             raise ConfigError(
                 f"{option}: expected a format that shows it ({', '.join(able)}), got {format}; "
@@ -53,26 +53,24 @@ def write_labeled(
     format: str,
     *,
     title: str,
-    descriptions: Descriptions | None,
     trace: bool,
     flush: bool,
 ) -> None:
     """Write sentences one at a time, except for SVG, which is one picture of all.
 
-    title         title of an HTML page
-    descriptions  what roles mean, for the formats of DESCRIBED
-    trace         show in tables how role probabilities changed over the iterations
-    flush         flush after every sentence, for a reader at the other end of a pipe
+    title  title of an HTML page
+    trace  show in tables how role probabilities changed over the iterations
+    flush  flush after every sentence, for a reader at the other end of a pipe
     """
     if format == "table":
         console = make_console(file)
-        for part in table_parts(sentences, descriptions=descriptions, trace=trace):
+        for part in table_parts(sentences, trace=trace):
             console.print(part)
             if flush:
                 file.flush()
         return
     if format == "html":
-        parts = html_parts(sentences, title=title, descriptions=descriptions)
+        parts = html_parts(sentences, title=title)
     elif format == "svg":
         parts = iter([svg_sheet(sentences) + "\n"])
     elif format == "json":

@@ -9,7 +9,7 @@ import typer
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import Device, Model, Threads, option
+from capsrl.cli.options import Device, Frames, Model, Threads, option
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
 from capsrl.serve.limits import Limits
@@ -26,6 +26,7 @@ def serve_command(
     ] = "127.0.0.1",
     port: Annotated[int, option("PORT", "Port; 0 for any free one.", min=0, max=65535)] = 8000,
     model: Model = "en",
+    frames: Frames = None,
     device: Device = None,
     threads: Threads = None,
     token: Annotated[
@@ -64,7 +65,7 @@ def serve_command(
         batch=batch,
     )
     with _listen(host, port) as listening:
-        labeler = capsrl.load(model, device=device, threads=threads)
+        labeler = capsrl.load(model, device=device, threads=threads, frames=frames)
         config = uvicorn.Config(
             make_app(labeler, limits=limits, token=token),
             http="h11",

@@ -6,6 +6,7 @@ Plain CoNLL-U has ten columns; CoNLL-U Plus names its own in a first line
 UP:PRED      the sense if the word is a predicate, `_` if it is not, `?` if the sense is unknown
 UP:ARGHEADS  the arguments of that predicate, `A0:2|A1:6` (role, colon, ID of the word)
 
+What its sense and roles mean is in MISC, see `misc_meanings`.
 Columns that a Sentence has no field for are kept in `Sentence.columns`: UPOS, XPOS, FEATS, DEPS,
 MISC and columns of other names. So are rows that are not words (multiword tokens 2-3, empty nodes
 8.1), under NODES_BEFORE the word they stand above, or NODES_AFTER the last word. What
@@ -16,6 +17,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from capsrl.data.misc_meanings import misc_with_meanings, take_meanings
 from capsrl.data.rows import (
     Block,
     Watch,
@@ -86,7 +88,7 @@ def read_conllu(
     """
     for table in read_tables(lines, source=source, watch=watch):
         _check_columns(table)
-        yield make_sentence(table).with_propositions(_propositions(table))
+        yield take_meanings(make_sentence(table).with_propositions(_propositions(table)))
 
 
 def read_tables(
@@ -213,7 +215,7 @@ def format_conllup(sentence: Sentence) -> str:
         format_heads(sentence) or empty,
         sentence.relations or empty,
         columns.get("DEPS", empty),
-        columns.get("MISC", empty),
+        misc_with_meanings(sentence),
         predicates,
         arguments,
     )

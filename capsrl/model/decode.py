@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import torch
 
+from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
 from capsrl.model.network import PropositionLogits
 from capsrl.model.routing import RoutingResult
@@ -21,6 +22,7 @@ def decode(
     inventory: Inventory,
     threshold: float = 0.0,
     trace: bool = False,
+    frames: FrameIndex = NO_FRAMES,
 ) -> list[Proposition]:
     """The most probable sense of each predicate and role of each word.
 
@@ -31,6 +33,7 @@ def decode(
     lengths    P  words of its sentence
     threshold  arguments less probable than this are dropped
     trace      add the role probabilities of every routing iteration
+    frames     say what senses and roles mean
     """
     probs = logits.routing.final.softmax(-1)
     best, roles = (tensor.cpu().numpy() for tensor in probs.max(-1))  # P T
@@ -55,15 +58,18 @@ def decode(
                 sense=sense,
                 arguments=tuple(
                     Argument(
-                        names[roles[row, word]],
+                        role := names[roles[row, word]],
                         word,
                         float(best[row, word]),
                         phrase=None if phrases is None else Phrase(*phrases[row][word]),
+                        meaning=frames.meaning(sense, role),
                     )
                     for word in words
                 ),
                 probability=probability,
                 trace=traces[row],
+                definition=frames.definition(sense),
+                frames=frames.links(sense),
             )
         )
     return decoded

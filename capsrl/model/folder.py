@@ -1,4 +1,4 @@
-"""Save and load model folders: config.json, vocab.json, weights and files of the word sources.
+"""Save and load model folders: config.json, vocab.json, frames.tsv, weights and word sources.
 
 Folders are written atomically. Everything read is checked: missing or damaged files, tensors of
 another shape and newer formats are refused with a message that names them.
@@ -17,7 +17,8 @@ from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from capsrl.config import ModelConfig
-from capsrl.errors import ModelError
+from capsrl.data.frame_index import FrameIndex
+from capsrl.errors import DataError, ModelError
 from capsrl.model.build import attach_files, make_network
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
@@ -25,6 +26,7 @@ from capsrl.model.weights import Precision, check_weights, load_weights, save_we
 from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
+_FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 
 def save_network(
@@ -45,6 +47,8 @@ def save_network(
         new.mkdir()
         _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(config)})
         _write_json(new / "vocab.json", network.inventory.to_dict())
+        if len(network.inventory.frames):
+            network.inventory.frames.save(new / _FRAMES)
         save_weights(network.state_dict(), new, precision=precision)
         network.vectors.save_files(new)
         if folder.exists():
@@ -55,7 +59,7 @@ def save_network(
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
     config = _read_config(folder / "config.json")
-    inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
+    inventory = _read_inventory(folder)
     with _SkipInitialization():
         network = make_network(config, inventory, folder=folder)
     weights = load_weights(folder)
@@ -105,6 +109,16 @@ def _read_config(file: Path) -> ModelConfig:
     if mistakes:
         raise ModelError("\n".join(f"{file}: {mistake}" for mistake in mistakes.values()))
     return build(ModelConfig, data)
+
+
+def _read_inventory(folder: Path) -> Inventory:
+    inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
+    if not (folder / _FRAMES).exists():
+        return inventory
+    try:
+        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / _FRAMES))
+    except DataError as error:
+        raise ModelError(str(error)) from None
 
 
 def _is_replaceable(folder: Path) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from capsrl.data.frames import Frames
+from capsrl.data.frame_index import NO_FRAMES, FrameIndex, FrameRole, Roleset
 from capsrl.errors import DataError, ModelError
 from capsrl.model.vocabulary import Vocab, character_vocab
 from capsrl.sentence import Sentence
@@ -33,8 +33,8 @@ class Inventory:
     lemmas        those of the training predicates, for predicates embedded by lemma
     patterns      senses with `{}` in place of the lemma
     words, characters, tags  the vocabularies of learned embeddings and of the tagger
-    descriptions  sense -> role -> description of the role, from frame files
     lemmatizer    for sentences without lemmas; English only
+    frames        PropBank's rolesets, in a file of their own; not compared
     """
 
     roles: Vocab
@@ -46,8 +46,8 @@ class Inventory:
     words: Vocab
     characters: Vocab
     tags: Vocab
-    descriptions: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     lemmatizer: Lemmatizer | None = None
+    frames: FrameIndex = field(default=NO_FRAMES, compare=False)
 
     def role_id(self, role: str) -> int:
         """The id of a role; NO_ROLE for one that training did not have."""
@@ -63,21 +63,20 @@ class Inventory:
         return self.patterns.id(pattern) if pattern in self.patterns else None
 
     def to_dict(self) -> dict[str, Any]:
-        """The inventory as plain data for JSON."""
+        """The inventory without its frames as plain data for JSON."""
         vocabs = {name: getattr(self, name).to_list() for name in _VOCABS}
         return {
             **vocabs,
             "senses": list(self.senses),
             "sense_counts": list(self.sense_counts),
             "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
-            "descriptions": {sense: dict(roles) for sense, roles in self.descriptions.items()},
             _LEMMATIZER: None if self.lemmatizer is None else self.lemmatizer.to_dict(),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
         """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
-        names = (*_VOCABS, "senses", "sense_counts", "candidates", "descriptions", _LEMMATIZER)
+        names = (*_VOCABS, "senses", "sense_counts", "candidates", _LEMMATIZER)
         missing = [name for name in names if name not in data]
         if missing:
             raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
@@ -88,10 +87,10 @@ class Inventory:
             senses=tuple(data["senses"]),
             sense_counts=tuple(data["sense_counts"]),
             candidates={lemma: tuple(ids) for lemma, ids in data["candidates"].items()},
-            descriptions=data["descriptions"],
             lemmatizer=None
             if data[_LEMMATIZER] is None
             else Lemmatizer.from_dict(data[_LEMMATIZER], source=source),
+            frames=_described(data.get("descriptions") or {}),
         )
 
 
@@ -105,7 +104,7 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
     if n_counts != n_senses:
         raise ModelError(f"{source}: expected {n_senses} sense_counts, got {n_counts}")
     for name in ("candidates", "descriptions"):
-        if not isinstance(data[name], dict):
+        if not isinstance(data.get(name, {}), dict):
             found = type(data[name]).__name__
             raise ModelError(f"{source}: expected {name} to be a JSON object, got {found}")
     for lemma, ids in data["candidates"].items():
@@ -115,18 +114,29 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
             )
 
 
+def _described(descriptions: Mapping[str, Mapping[str, str]]) -> FrameIndex:
+    """The index of a model of format 1 that was trained with frame files: sense -> role -> text."""
+    rolesets = (
+        Roleset(
+            sense, roles=tuple(FrameRole(name, description=text) for name, text in roles.items())
+        )
+        for sense, roles in descriptions.items()
+    )
+    return FrameIndex.from_rolesets(rolesets)
+
+
 def build_inventory(
     sentences: Iterable[Sentence],
     *,
     partial: Iterable[Sentence] = (),
-    frames: Frames | None = None,
+    frames: FrameIndex = NO_FRAMES,
     source: str = "training corpus",
 ) -> Inventory:
     """Collect the inventory of training sentences.
 
     partial  partially annotated sentences: their words, lemmas and senses are added, but not their
              roles and tags
-    frames   frame files, whose senses become candidates too
+    frames   rolesets, whose senses become candidates too
     source   the name of the sentences in messages
     Raises DataError if no predicate has a sense.
     """
@@ -148,7 +158,7 @@ def build_inventory(
         _count_senses(sentence, counts["sense"], senses_of_lemma)
     patterns = _count_patterns(senses_of_lemma)
     lemmas = Vocab.from_counts(dict.fromkeys(senses_of_lemma, 1))
-    for lemma, more in (frames.senses if frames else {}).items():
+    for lemma, more in frames.senses_by_lemma().items():
         for sense in more:
             counts["sense"][sense] += 0
             senses_of_lemma.setdefault(lemma, Counter())[sense] += 0
@@ -168,7 +178,7 @@ def build_inventory(
         words=Vocab.from_counts(counts["word"], min_count=2),
         characters=character_vocab(counts["word"], min_count=2),
         tags=Vocab.from_counts(counts["tag"]),
-        descriptions=frames.descriptions if frames else {},
+        frames=frames,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
 from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
 from capsrl.model.decode import decode
@@ -21,11 +22,17 @@ MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
 
 
 class Predictor:
-    """Runs a network on a device and turns its output into propositions."""
+    """Runs a network on a device and turns its output into propositions.
 
-    def __init__(self, network: Network | Ensemble, device: torch.device) -> None:
+    frames  say what senses and roles mean
+    """
+
+    def __init__(
+        self, network: Network | Ensemble, device: torch.device, frames: FrameIndex = NO_FRAMES
+    ) -> None:
         self.network = network
         self.device = device
+        self.frames = frames
 
     @property
     def inventory(self) -> Inventory:
@@ -72,6 +79,7 @@ class Predictor:
                 inventory=self.inventory,
                 threshold=options.threshold,
                 trace=options.trace,
+                frames=self.frames,
             )
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
             for owner, proposition in zip(owners, decoded, strict=True):

@@ -3,13 +3,7 @@
 from dataclasses import dataclass
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.formatting import (
-    Descriptions,
-    describe,
-    show_offsets,
-    show_probability,
-    visible,
-)
+from capsrl.show.formatting import show_offsets, show_probability, visible
 from capsrl.show.role_history import RoleHistory, role_histories
 from capsrl.text.phrases import phrase_of
 
@@ -29,13 +23,7 @@ class Row:
         return self.history is not None and not self.history.kept
 
 
-def make_rows(
-    sentence: Sentence,
-    proposition: Proposition,
-    *,
-    descriptions: Descriptions | None = None,
-    trace: bool = False,
-) -> list[Row]:
+def make_rows(sentence: Sentence, proposition: Proposition, *, trace: bool = False) -> list[Row]:
     """Rows in the order of the words; with `trace`, those of dropped arguments, and histories."""
     histories = role_histories(proposition) if trace else []
     kept = {history.word: history for history in histories if history.kept}
@@ -47,7 +35,7 @@ def make_rows(
             show_probability(part.probability),
             show_offsets(part, sentence),
             visible(_phrase(sentence, proposition, part)),
-            visible(describe(part.role, proposition.sense, descriptions)),
+            visible(part.meaning or ""),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))
     for history in histories:

@@ -1,14 +1,10 @@
-"""Format words, probabilities and role meanings for display, and estimate the width of text."""
+"""Format words and probabilities for display, and estimate the width of text."""
 
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
 
 from capsrl.sentence import Argument, Proposition, Sentence
-
-Descriptions = Mapping[str, Mapping[str, str]]
-"""Sense -> role -> meaning of the role: {"sign.01": {"A0": "signer"}}."""
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 
@@ -58,12 +54,6 @@ def text_width(text: str, size: float) -> float:
 def show_probability(probability: float | None) -> str:
     """Two decimals, or nothing if unknown."""
     return "" if probability is None else f"{probability:.2f}"
-
-
-def describe(role: str, sense: str | None, descriptions: Descriptions | None) -> str:
-    """The meaning of a role of this sense, or nothing; R-A0 and C-A0 have the meaning of A0."""
-    roles = (descriptions or {}).get(sense or "", {})
-    return roles.get(role) or roles.get(re.sub("^[CR]-", "", role), "")
 
 
 def show_offsets(part: Argument | Proposition, sentence: Sentence) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
 from capsrl.show.drawing import DARK, FONT, LIGHT, MAX_WIDTH, Palette, style, svg
-from capsrl.show.formatting import Descriptions, escaped, show_probability
+from capsrl.show.formatting import escaped, show_probability
 from capsrl.show.layout import sense_label
 from capsrl.show.role_history import RoleHistory
 
@@ -19,25 +19,14 @@ _NOTE = (
 )
 
 
-def html(
-    sentences: Iterable[Sentence],
-    *,
-    title: str = "Propositions",
-    descriptions: Descriptions | None = None,
-) -> str:
+def html(sentences: Iterable[Sentence], *, title: str = "Propositions") -> str:
     """A self-contained page of sentences; `html_parts` gives the same in parts."""
-    return "".join(html_parts(sentences, title=title, descriptions=descriptions))
+    return "".join(html_parts(sentences, title=title))
 
 
-def html_parts(
-    sentences: Iterable[Sentence],
-    *,
-    title: str = "Propositions",
-    descriptions: Descriptions | None = None,
-) -> Iterator[str]:
+def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") -> Iterator[str]:
     """Yield the head of a page, one part per sentence, and its end, to be written as UTF-8.
 
-    descriptions  the meaning of the roles of each sense
     Sentences with traces show the probabilities of every iteration.
     """
     yield (
@@ -49,21 +38,21 @@ def html_parts(
     )
     for number, sentence in enumerate(sentences, start=1):
         name = escaped(sentence.id or str(number))
-        yield f"<section><h2>{name}</h2>{_body(sentence, descriptions)}</section>\n"
+        yield f"<section><h2>{name}</h2>{_body(sentence)}</section>\n"
     yield "</body>\n</html>\n"
 
 
-def html_fragment(sentence: Sentence, *, descriptions: Descriptions | None = None) -> str:
+def html_fragment(sentence: Sentence) -> str:
     """One sentence, to be part of another page; notebooks show this for a Sentence."""
-    body = _body(sentence, descriptions)
+    body = _body(sentence)
     return f'<div class="capsrl"><style>{_style()}</style>{body}</div>'
 
 
-def _body(sentence: Sentence, descriptions: Descriptions | None) -> str:
+def _body(sentence: Sentence) -> str:
     drawing = f'<div class="capsrl-drawing">{svg(sentence)}</div>'
     if not sentence.propositions:
         return drawing
-    tables = "".join(_table(sentence, each, descriptions) for each in sentence.propositions)
+    tables = "".join(_table(sentence, each) for each in sentence.propositions)
     n_propositions = len(sentence.propositions)
     count = f"{n_propositions} proposition{'s' if n_propositions > 1 else ''}"
     mark = ""
@@ -73,16 +62,17 @@ def _body(sentence: Sentence, descriptions: Descriptions | None) -> str:
     return f"{drawing}<details{mark}><summary>{count}</summary>{tables}</details>"
 
 
-def _table(sentence: Sentence, proposition: Proposition, descriptions: Descriptions | None) -> str:
-    rows = make_rows(sentence, proposition, descriptions=descriptions, trace=True)
+def _table(sentence: Sentence, proposition: Proposition) -> str:
+    rows = make_rows(sentence, proposition, trace=True)
     columns = known_columns(rows)
     n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
     headings = [HEADINGS[column] for column in columns] + step_headings(n_steps)
     head = "".join(f"<th>{heading}</th>" for heading in headings)
     lines = "".join(_row(row, columns, n_steps) for row in rows)
+    definition = f": {escaped(proposition.definition)}" if proposition.definition else ""
     return (
         f"<table><caption><b>{escaped(proposition.form or '')}</b> "
-        f"<i>{escaped(sense_label(proposition))}</i></caption>"
+        f"<i>{escaped(sense_label(proposition))}</i>{definition}</caption>"
         + (f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>" if rows else "")
         + "</table>"
     )

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
-from capsrl.show.formatting import Descriptions, show_offsets, show_probability, visible
+from capsrl.show.formatting import show_offsets, show_probability, visible
 from capsrl.show.role_history import RoleHistory
 from capsrl.text.spacing import text_of
 
@@ -38,20 +38,14 @@ def make_console(file: TextIO | None = None) -> Console:
     )
 
 
-def table_parts(
-    sentences: Iterable[Sentence],
-    *,
-    descriptions: Descriptions | None = None,
-    trace: bool = False,
-) -> Iterator[RenderableType]:
+def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterator[RenderableType]:
     """Yield the table of each sentence, with a block per proposition, for `make_console().print`.
 
-    descriptions  the meaning of the roles of each sense
-    trace         show the probabilities of every iteration, where propositions have traces
+    trace  show the probabilities of every iteration, where propositions have traces
     """
     traced = False
     for number, sentence in enumerate(sentences):
-        lines = _sentence(sentence, descriptions, trace=trace)
+        lines = _sentence(sentence, trace=trace)
         yield Group(*([_Wrapped(Text())] if number else []), *lines)
         traced |= any(proposition.trace is not None for proposition in sentence.propositions)
     if trace and traced:
@@ -79,13 +73,11 @@ class _Wrapped:
             yield Text(" " * self.indent).append_text(line)
 
 
-def _sentence(
-    sentence: Sentence, descriptions: Descriptions | None, *, trace: bool
-) -> list[_Wrapped]:
+def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
     lines = [_Wrapped(Text(visible(" ".join(text_of(sentence).split()))))]
     for proposition in sentence.propositions:
         traced = trace and proposition.trace is not None
-        rows = make_rows(sentence, proposition, descriptions=descriptions, trace=traced)
+        rows = make_rows(sentence, proposition, trace=traced)
         lines.append(_Wrapped(_heading(sentence, proposition), 2))
         lines += _aligned(_traced_cells(rows) if traced else _cells(rows))
     return lines if sentence.propositions else [*lines, _Wrapped(Text("no predicate", "dim"), 2)]
@@ -97,6 +89,7 @@ def _heading(sentence: Sentence, proposition: Proposition) -> Text:
         (visible(proposition.sense or "?"), "bold cyan"),
         (show_probability(proposition.probability), ""),
         (show_offsets(proposition, sentence), "dim"),
+        (visible(proposition.definition or ""), "italic"),
     ]
     return Text("  ").join(Text(*part) for part in parts if part[0])
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
 _UNUSED = ("predicates", "trace", *RAW_TEXT)
-_DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None} | {
+_DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None, "frames": None} | {
     option.name: option.default
     for option in dataclasses.fields(Options)
     if option.name not in _UNUSED
@@ -56,6 +56,7 @@ class Component:
     model    the name of a model that ships with capsrl, or a model folder
     device   cpu, cuda, cuda:1; default: the GPU if there is one
     threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
+    frames   PropBank frame files, or an index of them; default as for `capsrl.load`
     options  fields of `capsrl.Options`: pos, iterations, threshold
 
     The model is loaded when it is first needed: a pipeline read from disk brings its own.
@@ -69,6 +70,7 @@ class Component:
         model: str = "en",
         device: str | None = None,
         threads: int | None = None,
+        frames: str | None = None,
         **options: Unpack[OptionKeywords],
     ) -> None:
         try:
@@ -80,6 +82,7 @@ class Component:
         self.model = model
         self.device = device
         self.threads = threads
+        self.frames = frames
         self._files: dict[str, bytes] | None = None  # of a model that came as bytes
         self._labeler: Labeler | None = None
         self._process = os.getpid()
@@ -113,7 +116,7 @@ class Component:
         return self._labeler
 
     def _load(self, model: str) -> "Labeler":
-        return capsrl.load(model, device=self.device, threads=self.threads)
+        return capsrl.load(model, device=self.device, threads=self.threads, frames=self.frames)
 
     def _label(self, docs: list[Doc]) -> list[Doc]:
         labeler = self.labeler

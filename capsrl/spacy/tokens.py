@@ -27,23 +27,31 @@ _NAME = "capsrl"  # in the keys of doc.user_data
 class TokenArgument:
     """A word that fills a role.
 
-    phrase  the phrase of the word, by `capsrl.text.phrases`; None in a Doc without a parse
+    phrase   the phrase of the word, by `capsrl.text.phrases`; None in a Doc without a parse
+    meaning  what the role means for this sense: seller, or Agent; None when unknown
     """
 
     role: str
     word: Token
     probability: float
     phrase: Span | None
+    meaning: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class TokenProposition:
-    """A predicate, its sense and its arguments in the order of their words."""
+    """A predicate, its sense and its arguments in the order of their words.
+
+    definition  what the sense means, from frame files that the user has
+    frames      the linked frames of other lexicons: verbnet:give-13.1-1, framenet:Giving
+    """
 
     predicate: Token
     sense: str
     probability: float
     arguments: tuple[TokenArgument, ...]
+    definition: str | None = None
+    frames: tuple[str, ...] = ()
 
 
 def register() -> None:
@@ -109,6 +117,9 @@ def store(words: Sequence[Token], propositions: Iterable[Proposition]) -> None:
                 [argument.role, words[argument.word].idx - predicate.idx, argument.probability]
                 for argument in proposition.arguments
             ],
+            "definition": proposition.definition,
+            "frames": list(proposition.frames),
+            "meanings": {each.role: each.meaning for each in proposition.arguments},
         }
 
 
@@ -141,13 +152,21 @@ def propositions_of(doc: Doc) -> list[TokenProposition]:
                 trees[sentence.start] = _Tree(sentence)
             tree = trees[sentence.start]
         arguments: list[TokenArgument] = []
+        meanings = data.get("meanings", {})  # Docs of older versions have none
         for role, distance, probability in data["arguments"]:
             word = token_at(start + distance)
             if word is not None:
                 phrase = tree.phrase(predicate, role, word) if tree else None
-                arguments.append(TokenArgument(role, word, probability, phrase))
+                arguments.append(TokenArgument(role, word, probability, phrase, meanings.get(role)))
         found.append(
-            TokenProposition(predicate, data["sense"], data["probability"], tuple(arguments))
+            TokenProposition(
+                predicate,
+                data["sense"],
+                data["probability"],
+                tuple(arguments),
+                data.get("definition"),
+                tuple(data.get("frames", ())),
+            )
         )
     return found
 

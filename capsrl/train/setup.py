@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from capsrl.config import Recipe
-from capsrl.data.frames import read_frames
+from capsrl.data.frame_index import NO_FRAMES
+from capsrl.data.frame_sources import load_frames
 from capsrl.model.batches import Batch
 from capsrl.model.build import make_network
 from capsrl.model.inventory import Inventory, build_inventory
@@ -36,7 +37,7 @@ def build_network(recipe: Recipe, corpus: Corpus, processes: Processes) -> Netwo
 
 
 def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
-    frames = read_frames(recipe.data.frames) if recipe.data.frames else None
+    frames = load_frames(recipe.data.frames) if recipe.data.frames else NO_FRAMES
     inventory = build_inventory(
         corpus.train, partial=corpus.partial, frames=frames, source=recipe.data.train
     )

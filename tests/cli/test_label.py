@@ -68,7 +68,7 @@ def test_text_as_a_table(label, labeler):
     assert done.out == tables(labeler.label(TEXT))
     lines = done.out.splitlines()
     assert lines[0] == "Hiti signed the contract."
-    assert lines[2].split() == ["A0", "Hiti", "1.00", "0-4"]
+    assert lines[2].split() == ["A0", "Hiti", "1.00", "0-4", "Agent"]
     assert "His sudden decision to leave town wasn't liked." in lines
 
 
@@ -436,7 +436,9 @@ def test_pages_and_pictures(label, tmp_path):
     assert "<title>dogs.txt</title>" in label("dogs.txt", "--to", "html").out
 
 
-@pytest.mark.parametrize("arguments", [(), ("--trace",), ("--to", "html")])
+@pytest.mark.parametrize(
+    "arguments", [(), ("--trace",), *(("--to", each) for each in ("html", "json", "conllup"))]
+)
 def test_frames_say_what_roles_mean(label, tmp_path, arguments):
     (tmp_path / "frames").mkdir()
     (tmp_path / "frames" / "bark.xml").write_text(FRAMES)
@@ -526,8 +528,8 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
          " its predicates, got raw text in good.txt"),
         (("Go on.", "--trace", "--to", "svg"), "--trace: expected a format that shows it (table, "),
-        (("Go on.", "--frames", ".", "--to", "json"), "--frames: expected a format that shows it ("
-         "table, html), got json; choose one: --to table"),
+        (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
+         "table, json, jsonl, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
         (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
         (("Go on.", "--device", "abacus"), "device: expected cpu, cuda or cuda:N, got abacus"),

@@ -106,6 +106,29 @@ def test_propositions_in_and_out():
     assert labelled.propositions[1].start == 7
 
 
+def test_meanings_are_in_misc():
+    (sentence,) = read(ENGLISH)
+    arguments = (
+        Argument("AM-NEG", 1, meaning="negation"),
+        Argument("A0", 2),
+        Argument("A1", 3, meaning="sum | fee"),
+        Argument("A1", 4, meaning="sum | fee"),
+    )
+    frames = ("verbnet:pay-68", "framenet:Paying")
+    labeled = sentence.with_propositions(
+        [Proposition(2, "pay.01", arguments, definition="give\tmoney", frames=frames)]
+    )
+    labeled = replace(labeled, columns={**labeled.columns, "MISC": ("_", "_", "Own=1", "_", "_")})
+    text = written([labeled])
+    assert (
+        "\tOwn=1|Definition=give\\tmoney|Frame=verbnet:pay-68|Frame=framenet:Paying"
+        "|Meaning[AM-NEG]=negation|Meaning[A1]=sum \\p fee\tpay.01\t" in text
+    )
+    assert read(text) == [labeled]
+    unlabeled = read(text.replace("\tpay.01\t", "\t_\t"))[0]
+    assert "Meaning[A1]" in unlabeled.columns["MISC"][2]  # of no proposition: it stays there
+
+
 def test_columns_of_another_order_and_name():
     (sentence,) = read(
         "# global.columns = ID UP:ARGHEADS MY:NOTE FORM UP:PRED\n"
@@ -283,6 +306,9 @@ def test_offsets_need_every_word():
 CELL = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\r\n"), min_size=1)
 NAME = CELL.filter(lambda name: name not in ("_", "?"))
 ROLE = CELL.filter(lambda role: "|" not in role)
+MEANING = st.text(
+    st.characters(exclude_categories=["Cs"]) | st.sampled_from("\\|]=\t\n"), min_size=1
+)
 
 
 @st.composite
@@ -296,11 +322,20 @@ def sentences(draw, columns=("UPOS", "XPOS", "FEATS", "DEPS", "MISC")):
         filled = st.lists(CELL, min_size=n, max_size=n).map(tuple)
         return draw(st.none() | filled.filter(lambda cells: set(cells) != {"_"}))
 
-    argument = st.builds(Argument, ROLE, position)
+    meanings = draw(st.dictionaries(ROLE, MEANING, max_size=3))  # the same wherever a role is
+    named = st.builds(Argument, ROLE | st.sampled_from([*meanings, "A0"]), position)
+    argument = named.map(lambda each: replace(each, meaning=meanings.get(each.role)))
     arguments = st.lists(argument, max_size=4).map(
         lambda found: tuple(sorted(found, key=lambda each: each.word))
     )
-    proposition = st.builds(Proposition, position, st.none() | NAME, arguments)
+    proposition = st.builds(
+        Proposition,
+        position,
+        st.none() | NAME,
+        arguments,
+        definition=st.none() | MEANING,
+        frames=st.lists(MEANING, max_size=2, unique=True).map(tuple),
+    )
     kept = {name: cells for name in columns if (cells := column()) is not None}
     text = draw(st.none() | st.just(" ".join(words)) | CELL)
     name = draw(st.none() | CELL.map(str.strip).filter(bool))

@@ -1,7 +1,10 @@
 """Frame files written here, in the form of the published ones."""
 
+import re
+
 import pytest
 
+from capsrl.data.frame_index import FrameRole, Roleset
 from capsrl.data.frames import read_frames
 from capsrl.errors import DataError
 from capsrl.model.inventory import Inventory, build_inventory
@@ -55,8 +58,12 @@ def frames(tmp_path):
     return read_frames(tmp_path)
 
 
+def descriptions(frames):
+    return {each.sense: {role.name: role.description for role in each.roles} for each in frames}
+
+
 def test_roles_are_named_as_in_corpora(frames):
-    assert dict(frames.descriptions) == {
+    assert descriptions(frames) == {
         "bake.01": {
             "A0": "baker",
             "A1": "thing baked",
@@ -66,10 +73,11 @@ def test_roles_are_named_as_in_corpora(frames):
         "bake_up.02": {"A1": "story"},
         "stir.01": {},
     }
+    assert [each.definition for each in frames] == ["cook in an oven", None, None]
 
 
 def test_senses_by_lemma_alias_and_first_verb(frames):
-    assert dict(frames.senses) == {
+    assert frames.senses_by_lemma() == {
         "bake": ("bake.01", "bake_up.02", "stir.01"),
         "baking": ("bake.01",),
         "bakery_work": ("bake.01",),  # a noun: its first word is not its head
@@ -83,8 +91,84 @@ def test_senses_by_lemma_alias_and_first_verb(frames):
 def test_of_equal_ids_the_first_counts(tmp_path):
     again = STIR.replace("stir.01", "bake.01").replace("<roles/>", '<roles><role n="0"/></roles>')
     frames = read_frames(write(tmp_path, a=BAKE, b=again))
-    assert frames.descriptions["bake.01"]["A0"] == "baker"
-    assert frames.senses["stir"] == ("bake.01",)
+    assert descriptions(frames)["bake.01"]["A0"] == "baker"
+    assert len(frames) == 2
+
+
+LEND = """<frameset><predicate lemma="lend"><roleset id="lend.LV" name=" give for
+a while "><aliases><alias pos="v">Lend</alias><alias pos="m">lend an ear</alias></aliases><roles>
+<role n="0" f="PAG" descr="lender">{agent}</role>
+<role n="1" f="PPT" descr="thing  lent">{theme}</role>
+<role n="2" f="gol" descr=""/><role n="3" f="DOM "/><role n="4" f="-"/></roles><lexlinks>
+<lexlink class="give-13.1" resource="VerbNet" version="verbnet3.3"/>
+<lexlink class="lend-13.1-1" resource="VerbNet" version="verbnet3.4"/>
+<lexlink class="Lending" resource="FrameNet" version="1.7"/>
+<lexlink class="Lending" resource="FrameNet" version="1.7"/></lexlinks></roleset></predicate>
+</frameset>"""
+
+
+def rolelinks(*links):
+    texts = (
+        f'<rolelink class="x-1" resource="{resource}" version="{version}">{name}</rolelink>'
+        for resource, version, name in links
+    )
+    return f"<rolelinks>{''.join(texts)}</rolelinks>"
+
+
+def test_facts_of_a_roleset(tmp_path):
+    agent = rolelinks(("FrameNet", "1.7", "Lender"), ("VerbNet", "verbnet3.3", "co_agent"))
+    theme = rolelinks(
+        ("VerbNet", "verbnet3.3", "co_theme"),
+        ("VerbNet", "verbnet3.4", "nm"),
+        ("VerbNet", "UNK", "nm"),
+        ("VerbNet", "verbnet3.3", "initial state"),
+        ("VerbNet", "verbnet3.4", "Initial_State"),
+    )
+    (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=agent, theme=theme)))
+    assert roleset == Roleset(
+        "lend.LV",
+        (("v", "lend"), ("m", "lend_an_ear")),
+        (
+            FrameRole("A0", "PAG", "Co-Agent", "lender"),
+            FrameRole("A1", "PPT", "Initial_State", "thing lent"),
+            FrameRole("A2", "GOL", "Goal"),
+            FrameRole("A3", "DOM", "Domain"),
+            FrameRole("A4"),
+        ),
+        ("verbnet:lend-13.1-1", "framenet:Lending"),
+        "give for a while",
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "chosen"),
+    [
+        (("3.4 pivot", "3.3 agent"), "Agent"),  # PAG implies it
+        (("UNK causer", "3.3 cause", "3.4 stimulus"), "Stimulus"),  # of the newest version
+        (("3.4 causer", "3.4 stimulus"), "Causer"),  # the first
+        (("3.4 agent", "3.3 stimulus", "3.4 stimulus"), "Stimulus"),
+    ],
+)
+def test_verbnet_names_a_role_in_several_ways(tmp_path, names, chosen):
+    pairs = (name.split() for name in names)
+    agent = rolelinks(*(("VerbNet", f"verbnet{version}", name) for version, name in pairs))
+    (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=agent, theme="")))
+    assert roleset.roles[0].thematic == chosen
+
+
+def test_verbnet_says_nothing(tmp_path):
+    typo = rolelinks(("VerbNet", "verbnet3.4", "agnet"), ("VerbNet", "UNK", "expired"))
+    (roleset,) = read_frames(write(tmp_path, lend=LEND.format(agent=typo, theme="")))
+    assert [role.thematic for role in roleset.roles[:2]] == ["Agent", "Theme"]
+
+
+def test_links_of_roles_count_without_links_of_the_roleset(tmp_path):
+    agent = rolelinks(("VerbNet", "verbnet3.4", "agent"), ("FrameNet", "1.7", "Lender"))
+    text = re.sub(
+        "<lexlinks>.*</lexlinks>", "", LEND.format(agent=agent, theme=""), flags=re.DOTALL
+    )
+    (roleset,) = read_frames(write(tmp_path, lend=text))
+    assert roleset.links == ("verbnet:x-1", "framenet:x-1")
 
 
 def sentence(words, lemma, sense):
@@ -115,22 +199,16 @@ def test_frames_add_candidates_but_do_not_count(frames):
         "stir.01": 0,
     }
     assert inventory.patterns == plain.patterns and inventory.lemmas == plain.lemmas
-    assert inventory.descriptions["bake.01"]["A1"] == "thing baked"
+    assert inventory.frames.meaning("bake.01", "A1") == "thing baked"
     assert Inventory.from_dict(inventory.to_dict()) == inventory
 
 
 BROKEN = {
-    "got mismatched tag; fix or remove this file": (BAKE.replace("</roles>", "</role>", 1), ":17:"),
     "expected a <frameset>, got a <list>": ("<list/>", ":"),
     "expected <predicate lemma=...>, got no lemma": (STIR.replace("lemma=", "name="), ":"),
     "predicate stir: expected <roleset id=...>, got no id": (STIR.replace("id=", "name="), ":"),
     "bake.01: role 'baker': expected <role n=...>, got no n": (
         BAKE.replace(' n="0"', ""),
-        ":",
-    ),
-    "got no element found": ("", ":1:"),
-    "expected XML in UTF-8, got unknown encoding: klingon": (
-        '<?xml version="1.0" encoding="klingon"?><frameset/>',
         ":",
     ),
 }
@@ -142,6 +220,41 @@ def test_broken_files_are_named(tmp_path, message):
     write(tmp_path, good=STIR, other=text)
     with pytest.raises(DataError, match=f"other.xml{place} .*{message}"):
         read_frames(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (BAKE.replace("</roles>", "</role>", 1), ":17: expected XML, got mismatched tag"),
+        ("", ":1: expected XML, got no element found"),
+        (
+            '<?xml version="1.0" encoding="klingon"?><frameset/>',
+            ": expected XML in UTF-8, got unknown encoding: klingon",
+        ),
+    ],
+)
+def test_files_that_are_not_xml_are_skipped(tmp_path, text, message):
+    write(tmp_path, good=STIR, other=text)
+    with pytest.warns(UserWarning, match=f"other.xml{message}; it is skipped"):
+        assert [each.sense for each in read_frames(tmp_path)] == ["stir.01"]
+    (tmp_path / "good.xml").unlink()
+    with pytest.warns(UserWarning, match="other.xml"):
+        with pytest.raises(DataError, match="expected frame files with rolesets, got none"):
+            read_frames(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        ("Ann</arg>", "Ann</rel>", ":18: expected XML, got mismatched tag"),
+        ('name="x"', "name=Own words, mine", ":18: expected XML, got not well-formed"),
+    ],
+)
+def test_broken_examples_are_left_out(tmp_path, frames, right, wrong, message):
+    assert right in BAKE
+    write(tmp_path, bake=BAKE.replace(right, wrong))
+    with pytest.warns(UserWarning, match=rf"bake.xml{message}.*; it is read without its examples"):
+        assert list(read_frames(tmp_path)) == list(frames)
 
 
 BOMB = '<!DOCTYPE f [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n' + STIR.replace("stir.01", "&b;")

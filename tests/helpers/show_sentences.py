@@ -1,5 +1,8 @@
 """Hand-written sentences with probabilities and traces, for the tests of capsrl.show."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from capsrl.sentence import Argument, Proposition, Sentence, Trace
@@ -32,6 +35,23 @@ def signing() -> Trace:
     beliefs[:, 4] = [[0.0, 0.0, 0.75, 0.25], [0.0, 0.0, 0.25, 0.75], [0.05, 0.0, 0.0, 0.95]]
     beliefs[:, 6] = [[0.25, 0.0, 0.75, 0.0], [0.5, 0.0, 0.5, 0.0], [0.9, 0.0, 0.1, 0.0]]
     return Trace(roles=ROLES, beliefs=beliefs)
+
+
+def with_meanings(sentence: Sentence, meanings: Mapping[str, Mapping[str, str]]) -> Sentence:
+    """The sentence with meanings of its roles: sense -> role -> meaning."""
+    return replace(
+        sentence,
+        propositions=tuple(
+            replace(
+                proposition,
+                arguments=tuple(
+                    replace(each, meaning=meanings.get(proposition.sense or "", {}).get(each.role))
+                    for each in proposition.arguments
+                ),
+            )
+            for proposition in sentence.propositions
+        ),
+    )
 
 
 def long_sentence(n_words: int = 60) -> Sentence:

@@ -15,7 +15,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
 from capsrl.data.formats import read_sentences
-from capsrl.data.frames import Frames
+from capsrl.data.frame_index import NO_FRAMES, FrameIndex, Roleset
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
@@ -108,7 +108,7 @@ def config_of(files, *names, **more):
     )
 
 
-def make_labeler(config, *, words=COUNTS, frames=None, seed=0):
+def make_labeler(config, *, words=COUNTS, frames=NO_FRAMES, seed=0):
     torch.manual_seed(seed)
     inventory = build_inventory(SENTENCES, frames=frames)
     return Labeler(make_network(config, inventory, words=words), config)
@@ -256,7 +256,8 @@ def test_word_counts_are_saved(files, tmp_path):
 
 
 def test_senses_from_frames(files):
-    frames = Frames({"nibble.01": {"A0": "eater"}}, {"nibble": ("nibble.01", "nibble.02")})
+    verb = (("v", "nibble"),)
+    frames = FrameIndex.from_rolesets([Roleset("nibble.01", verb), Roleset("nibble.02", verb)])
     labeler = make_labeler(config_of(files, "learned"), frames=frames)
     senses = labeler.network.senses.senses.weight
     counts = torch.tensor(labeler.inventory.sense_counts)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import torch
 
+from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
 from capsrl.model.decode import decode
 from capsrl.model.inventory import build_inventory
 from capsrl.model.network import PropositionLogits
@@ -55,6 +56,24 @@ def test_most_probable_sense_and_roles():
     assert unseen.probability == pytest.approx(0.75)
     assert [(a.role, a.word) for a in unseen.arguments] == [("A0", 1)]
     assert known.trace is None
+
+
+def test_meanings():
+    frames = FrameIndex.from_rolesets(
+        [
+            Roleset(
+                "see.02",
+                roles=(FrameRole("A0", "PAG", "Experiencer"), FrameRole("A1", description="view")),
+                links=("framenet:Seeing",),
+                definition="perceive",
+            )
+        ]
+    )
+    known, unseen = run(make_logits(), frames=frames)
+    assert (known.definition, known.frames) == ("perceive", ("framenet:Seeing",))
+    assert [argument.meaning for argument in known.arguments] == ["Experiencer", "view"]
+    assert (unseen.definition, unseen.frames) == (None, ())
+    assert [argument.meaning for argument in unseen.arguments] == [None]
 
 
 def test_threshold_drops_arguments():

@@ -5,6 +5,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
 from capsrl.errors import ModelError
 from capsrl.model.folder import load_network, save_network
 from tests.helpers.tiny_networks import edit_json, make_config, make_labeler, write_encoder
@@ -90,6 +91,20 @@ def test_damaged_json(model, name):
         load_network(model)
     (model / name).write_text("[1]")
     with pytest.raises(ModelError, match=rf"{name}: expected a JSON object, got list"):
+        load_network(model)
+
+
+def test_frames(saved, model, tmp_path):
+    assert not (saved / "frames.tsv").exists()
+    verb = Roleset("bark.01", (("v", "bark"),), (FrameRole("A0", "PAG", "Agent", "dog"),))
+    FrameIndex.from_rolesets([verb], ["mine"]).save(model / "frames.tsv")
+    network, config = load_network(model)
+    assert list(network.inventory.frames) == [verb]
+    save_network(network, config, tmp_path / "again")
+    again = (tmp_path / "again" / "frames.tsv").read_bytes()
+    assert again == (model / "frames.tsv").read_bytes()
+    (model / "frames.tsv").write_text("bark.01")
+    with pytest.raises(ModelError, match=r"frames.tsv:1: expected '# capsrl .*, got 'bark.01'"):
         load_network(model)
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.data.frames import Frames
+from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
 from capsrl.errors import DataError, ModelError
 from capsrl.model.inventory import (
     MAX_PATTERNS,
@@ -85,16 +85,20 @@ def test_lemma_of():
 
 
 def test_frames_add_senses():
-    frames = Frames(
-        senses={"see": ("see.01", "see.07"), "fly": ("fly.01",)},
-        descriptions={"fly.01": {"A0": "pilot"}},
+    see = (("v", "see"),)
+    frames = FrameIndex.from_rolesets(
+        [
+            Roleset("see.01", see),
+            Roleset("see.07", see),
+            Roleset("fly.01", (("v", "fly"),), (FrameRole("A0", description="pilot"),)),
+        ]
     )
     inventory = build_inventory(SENTENCES, frames=frames)
     assert senses_of(inventory, "see") == ["see.01", "see.02", "see.07"]
     assert senses_of(inventory, "fly") == ["fly.01"]
     assert inventory.sense_counts[inventory.senses.index("fly.01")] == 0
     assert "fly" not in inventory.lemmas  # nothing was learned for it
-    assert inventory.descriptions == {"fly.01": {"A0": "pilot"}}
+    assert inventory.frames is frames
 
 
 def test_partial_sentences_add_senses_but_no_roles_and_tags():
@@ -116,6 +120,14 @@ def test_no_senses_are_refused():
 def test_json_round_trip():
     inventory = build_inventory(SENTENCES)
     assert Inventory.from_dict(json.loads(json.dumps(inventory.to_dict()))) == inventory
+
+
+def test_descriptions_of_older_models():
+    data = build_inventory(SENTENCES).to_dict()
+    assert not len(Inventory.from_dict({**data, "descriptions": {}}).frames)
+    old = Inventory.from_dict({**data, "descriptions": {"see.01": {"A0": "viewer", "A1": ""}}})
+    assert old.frames.meaning("see.01", "R-A0") == "viewer"
+    assert old.frames.meaning("see.01", "A1") is None
 
 
 @pytest.mark.parametrize(

@@ -169,6 +169,9 @@ def test_label_and_choose_a_predicate(page, labeler):
     assert page.locator("[aria-pressed=true]").count() == 1
     title = f"signing: {proposition.sense} {proposition.probability:.2f}"
     assert page.get_by_role("heading", level=3).text_content() == title
+    assert page.locator("#meaning").text_content() == "; ".join(
+        f"{a.role} {a.form}: {a.meaning}" for a in proposition.arguments
+    )
     assert arcs(page, "now") == sorted(
         f"{a.role} {a.probability:.2f}" for a in proposition.arguments
     )

@@ -2,12 +2,12 @@
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.argument_rows import known_columns, make_rows, step_headings
-from tests.helpers.show_sentences import contract
+from tests.helpers.show_sentences import contract, with_meanings
 
 
 def test_arguments():
-    sentence = contract(traced=True)
-    rows = make_rows(sentence, sentence.propositions[0], descriptions={"sign.01": {"A0": "signer"}})
+    sentence = with_meanings(contract(traced=True), {"sign.01": {"A0": "signer"}})
+    rows = make_rows(sentence, sentence.propositions[0])
     assert [row.cells for row in rows] == [
         ("A0", "Hiti", "0.99", "0-4", "", "signer"),
         ("A1", "contract", "0.97", "16-24", "", ""),

@@ -6,14 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Sentence
-from capsrl.show.formatting import (
-    describe,
-    escaped,
-    show_offsets,
-    show_probability,
-    text_width,
-    visible,
-)
+from capsrl.show.formatting import escaped, show_offsets, show_probability, text_width, visible
 
 ANY_TEXT = st.text(st.characters(codec=None))
 
@@ -42,17 +35,6 @@ def test_text_width():
     assert text_width("iiii", 10) < text_width("aaaa", 10) < text_width("WWWW", 10)
     assert text_width("e\u0301", 10) == text_width("e", 10)
     assert text_width("abc", 20) == 2 * text_width("abc", 10)
-
-
-def test_describe():
-    known = {"sign.01": {"A0": "signer", "C-A1": "rest of it", "A1": "document"}}
-    assert describe("A0", "sign.01", known) == "signer"
-    assert describe("R-A0", "sign.01", known) == "signer"
-    assert describe("C-A1", "sign.01", known) == "rest of it"
-    assert describe("A2", "sign.01", known) == ""
-    assert describe("A0", "sign.02", known) == ""
-    assert describe("A0", None, known) == ""
-    assert describe("A0", "sign.01", None) == ""
 
 
 def test_probabilities_and_offsets():

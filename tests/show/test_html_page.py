@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show import html, html_fragment, html_parts
-from tests.helpers.show_sentences import contract, long_sentence
+from tests.helpers.show_sentences import contract, long_sentence, with_meanings
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing <signed>"}}
@@ -28,15 +28,16 @@ def tables(root: ET.Element) -> list[ET.Element]:
 @settings(deadline=None)
 @given(st.lists(ANY_TEXT, min_size=1, max_size=5), ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_any_text_gives_well_formed_html(words, sense, role, name):
-    parts = (Argument(role, len(words) - 1, 0.5),)
-    sentence = Sentence(tuple(words), id=name).with_propositions([Proposition(0, sense, parts)])
-    meanings = {sense: {role: name}}
-    ET.fromstring(html([sentence], title=name, descriptions=meanings).encode())
-    ET.fromstring(html_fragment(sentence, descriptions=meanings).encode())
+    parts = (Argument(role, len(words) - 1, 0.5, meaning=name),)
+    proposition = Proposition(0, sense, parts, definition=name)
+    sentence = Sentence(tuple(words), id=name).with_propositions([proposition])
+    ET.fromstring(html([sentence], title=name).encode())
+    ET.fromstring(html_fragment(sentence).encode())
 
 
 def test_tables():
-    first, second = tables(ET.fromstring(html_fragment(contract(), descriptions=MEANINGS)))
+    sentence = with_meanings(contract(), MEANINGS)
+    first, second = tables(ET.fromstring(html_fragment(sentence)))
     assert table_rows(first) == [
         ["role", "word", "probability", "characters", "meaning"],
         ["A0", "Hiti", "0.99", "0-4", "signer"],
@@ -44,6 +45,13 @@ def test_tables():
         ["AM-TMP", "yesterday", "0.95", "25-34", ""],
     ]
     assert table_rows(second)[0] == ["role", "word", "probability", "characters"]
+
+
+def test_definitions():
+    sentence = Sentence(("Go",)).with_propositions(
+        [Proposition(0, "go.02", definition="move <on>")]
+    )
+    assert "<b>Go</b> <i>go.02</i>: move &lt;on&gt;</caption>" in html_fragment(sentence)
 
 
 def test_empty_columns_are_left_out():

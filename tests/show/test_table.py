@@ -7,7 +7,7 @@ from rich.console import Console
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.table import make_console, table_parts
-from tests.helpers.show_sentences import contract
+from tests.helpers.show_sentences import contract, with_meanings
 
 MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing signed"}, "leave.01": {"A0": "goer"}}
 
@@ -19,7 +19,7 @@ def printed(*sentences: Sentence, **options) -> str:
 
 
 def test_worked_example():
-    assert printed(contract(), descriptions=MEANINGS) == (
+    assert printed(with_meanings(contract(), MEANINGS)) == (
         "Hiti signed the contract yesterday and left.\n"
         "  signed  sign.01  0.98  5-11\n"
         "    A0      Hiti       0.99  0-4    signer\n"
@@ -28,6 +28,12 @@ def test_worked_example():
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4  goer\n"
     )
+
+
+def test_definitions():
+    defined = Proposition(1, "bark.01", (), 0.5, definition="make a\tnoise")
+    lines = printed(Sentence(("Dogs", "bark")).with_propositions([defined])).splitlines()
+    assert lines[1] == "  bark  bark.01  0.50  make a␉noise"
 
 
 def test_sentences_of_a_longer_text():
@@ -66,7 +72,7 @@ def test_trace_is_optional():
 
 
 def test_trace_with_meanings():
-    lines = printed(contract(traced=True), trace=True, descriptions=MEANINGS).splitlines()
+    lines = printed(with_meanings(contract(traced=True), MEANINGS), trace=True).splitlines()
     assert lines[3].endswith("0.99       signer")
     assert lines[5].endswith("0.95")
 
@@ -85,7 +91,7 @@ def test_phrases():
     read = Sentence(words, heads=(2, 2, 3, None, 3, 3)).with_propositions(
         [Proposition(3, "sign.01", parts)]
     )
-    assert printed(read, descriptions=MEANINGS).splitlines()[2:] == [
+    assert printed(with_meanings(read, MEANINGS)).splitlines()[2:] == [
         "    A0  man  The old man  signer",
         "    A1  it                thing signed",
     ]
@@ -116,7 +122,7 @@ def test_long_words_and_sentences():
 
 def test_long_meanings_wrap():
     meanings = {"sign.01": {"A0": " ".join(["long"] * 30)}}
-    lines = printed(contract(), descriptions=meanings).splitlines()
+    lines = printed(with_meanings(contract(), meanings)).splitlines()
     assert lines[3].startswith("    long long")
 
 

@@ -178,10 +178,34 @@ def test_settings_are_those_of_the_library():
     unused = {"predicates", "trace", "html", "one_sentence_per_line"}
     names = {field.name for field in dataclasses.fields(Options)} - unused
     config = pipeline().config["components"]["capsrl"]
-    assert config.keys() - {"factory", "model", "device", "threads"} == names
+    assert config.keys() - {"factory", "model", "device", "threads", "frames"} == names
     assert Component().options == Options(predicates="found")
     with pytest.raises(ConfigValidationError, match="iteration"):
         pipeline(iteration=2)
+
+
+def test_meanings(nlp, tmp_path):
+    [signed] = nlp("Hiti signed the contract yesterday.")._.propositions
+    assert signed.definition is None
+    assert signed.frames[0] == "verbnet:image_impression-25.1"
+    assert [argument.meaning for argument in signed.arguments] == ["Agent", "Destination", "time"]
+    (tmp_path / "sign.xml").write_text(
+        '<frameset><predicate lemma="sign"><roleset id="sign.01" name="write a name"><roles>'
+        '<role n="0" descr="writer"/></roles></roleset></predicate></frameset>'
+    )
+    doc = pipeline(frames=str(tmp_path))("Hiti signed the contract yesterday.")
+    [signed] = Doc(nlp.vocab).from_bytes(doc.to_bytes())._.propositions
+    assert (signed.definition, signed.frames) == ("write a name", ())
+    assert [argument.meaning for argument in signed.arguments] == ["writer", None, "time"]
+
+
+def test_docs_of_older_versions_have_no_meanings(nlp):
+    doc = nlp("Hiti signed the contract yesterday.")
+    for data in doc.user_data.values():
+        for name in ("definition", "frames", "meanings"):
+            del data[name]
+    [signed] = doc._.propositions
+    assert (signed.definition, signed.frames, signed.arguments[0].meaning) == (None, (), None)
 
 
 def test_device_and_threads(folder):

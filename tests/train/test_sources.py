@@ -74,7 +74,7 @@ def test_frames_are_saved(tmp_path):
     (tmp_path / "frames" / "twirl.xml").write_text(FRAMES)
     run(recipe, tmp_path / "run", device="cpu")
     inventory = Labeler.load(tmp_path / "run" / "model").inventory
-    assert inventory.descriptions == {"twirl.01": {"A0": "dancer"}}
+    assert inventory.frames.meaning("twirl.01", "A0") == "dancer"
     assert [inventory.senses[i] for i in inventory.candidates_of("twirl")] == ["twirl.01"]
 
 

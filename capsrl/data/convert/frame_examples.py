@@ -7,6 +7,7 @@ converted file in `data.partial`.
 
 import os
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -94,7 +95,8 @@ def read_frame_examples(folder: str | Path, *, left_out: Counter[str]) -> Iterat
     for file in find_frame_files(folder):
         try:
             root = parse_frame_file(file)
-        except DataError:
+        except DataError as error:
+            warnings.warn(f"{error}; it is skipped", stacklevel=2)
             left_out["files that are not XML"] += 1
             continue
         for predicate in root.iter("predicate"):

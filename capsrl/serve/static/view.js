@@ -8,6 +8,13 @@ import { makeTable } from "./heat.js";
 const PACE = 1200; // milliseconds per iteration when playing
 const FEW_WORDS = 12; // the table shows all words of sentences up to this length
 
+// What the sense and the roles mean, as far as that is known.
+function meaningOf({ words }, { definition, arguments: filled }) {
+  const known = filled.filter((each) => each.meaning);
+  const roles = known.map((each) => `${each.role} ${words[each.word]}: ${each.meaning}`);
+  return [definition, ...roles].filter(Boolean).join("; ");
+}
+
 export class View {
   // onMove is called with the iteration whenever it changes.
   constructor(onMove) {
@@ -37,6 +44,7 @@ export class View {
     this.name = `capsrl-${(proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_")}`;
     this.part("view-title").textContent =
       `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
+    this.part("meaning").textContent = meaningOf(sentence, proposition);
     this.slider.max = last;
     this.slider.disabled = this.part("play").disabled = last === 0;
     this.iteration = iteration === null ? last : Math.min(Math.max(iteration, 0), last);

@@ -194,9 +194,10 @@ def test_held_out_examples(tmp_path):
     assert left_out == {"examples that overlap held-out sentences": 1}
 
 
-def test_a_file_that_is_not_xml_is_counted(tmp_path):
+def test_a_file_that_is_not_xml_is_named_and_counted(tmp_path):
     (tmp_path / "broken.xml").write_text("<frameset><predicate></frameset>")
-    found, left_out = convert(tmp_path, roleset("bake.01", BAKED))
+    with pytest.warns(UserWarning, match=r"broken.xml:1: expected XML, .*; it is skipped"):
+        found, left_out = convert(tmp_path, roleset("bake.01", BAKED))
     assert len(found) == 1
     assert left_out == {"files that are not XML": 1}
 

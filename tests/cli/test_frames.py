@@ -1,0 +1,102 @@
+"""`capsrl frames`: an index of frame files, which all commands read from then on."""
+
+import json
+
+import pytest
+
+import capsrl as library
+from capsrl.data.frame_index import FrameIndex
+from capsrl.data.frame_sources import user_index
+
+SIGN = """<frameset><predicate lemma="sign"><roleset id="sign.01" name="write a name">
+<aliases><alias pos="v">sign</alias><alias pos="n">signing</alias></aliases><roles>
+<role n="0" f="PAG" descr="signatory"/><role n="1" f="PPT" descr="deed"/></roles><lexlinks>
+<lexlink class="Signing" resource="FrameNet" version="1.7"/></lexlinks>
+</roleset></predicate></frameset>"""
+TEXT = "Hiti signed the contract yesterday."
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    (folder / "sign.xml").write_text(SIGN)
+    return folder
+
+
+def meanings(sentence):
+    return [argument.meaning for argument in sentence.propositions[0].arguments]
+
+
+def test_the_index_serves_the_library_from_then_on(capsrl, folder, labeler):
+    [before] = labeler.label(TEXT)
+    assert meanings(before) == ["Agent", "Destination", "time"]
+    assert before.propositions[0].definition is None
+    done = capsrl("frames", folder)
+    assert (done.code, done.out) == (0, "")
+    assert done.err == f"{user_index()}: 1 sense, 2 roles\n"
+    explained = library.load()
+    [after] = explained.label(TEXT)
+    assert meanings(after) == ["signatory", "deed", "time"]
+    assert after.propositions[0].definition == "write a name"
+    assert after.propositions[0].frames == ("framenet:Signing",)
+    other = explained.label("He left.")[0].propositions[0]
+    assert other == labeler.label("He left.")[0].propositions[0]  # the model's own for the rest
+
+
+def test_the_model_keeps_its_own_frames(capsrl, folder, tmp_path, labeler):
+    capsrl("frames", folder)
+    library.load().save(tmp_path / "copy")
+    assert list(FrameIndex.load(tmp_path / "copy" / "frames.tsv")) == list(labeler.frames)
+
+
+@pytest.mark.parametrize("format", ["table", "html", "json", "jsonl", "conllup"])
+def test_the_index_serves_every_format(capsrl, folder, format):
+    capsrl("frames", folder)
+    out = capsrl("label", TEXT, "--to", format).out
+    assert all(out.count(prose) == 1 for prose in ("signatory", "deed", "write a name"))
+
+
+def test_given_frames_come_first(capsrl, folder, tmp_path):
+    capsrl("frames", folder)
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "sign.xml").write_text(SIGN.replace("signatory", "clerk"))
+    assert capsrl("frames", other, "-o", "other.tsv").code == 0
+    for frames in ("other", "other.tsv"):
+        [found] = json.loads(capsrl("label", TEXT, "--to", "json", "--frames", frames).out)
+        assert found["propositions"][0]["arguments"][0]["meaning"] == "clerk"
+
+
+def test_facts(capsrl, folder):
+    done = capsrl("frames", folder, "--facts", "-o", "facts.tsv", "--source", "here, CC0")
+    assert done.err == "facts.tsv: 1 sense, 2 roles\n"
+    index = FrameIndex.load("facts.tsv")
+    assert index.comments == ("source: here, CC0",)
+    assert not index.has_prose and index.meaning("sign.01", "A0") == "Agent"
+    assert not user_index().exists()
+
+
+@pytest.mark.filterwarnings("default")
+def test_files_that_are_not_xml_are_named(capsrl, folder):
+    (folder / "bad.xml").write_text("<frameset>")
+    done = capsrl("frames", folder, "-o", "index.tsv")
+    assert done.code == 0
+    warning = "bad.xml:1: expected XML, got no element found; it is skipped\n"
+    assert done.err.startswith("warning: ") and warning in done.err
+    assert len(FrameIndex.load("index.tsv")) == 1
+
+
+def test_mistakes_exit_with_one_line(capsrl, folder, tmp_path):
+    done = capsrl("frames", tmp_path)
+    assert done.code == 2
+    assert done.err == (
+        f"error: {tmp_path}: expected a folder with PropBank frame files (*.xml), got none; "
+        "in propbank-frames it is called frames\n"
+    )
+    user_index().parent.mkdir(parents=True)
+    user_index().write_text("old")
+    done = capsrl("label", TEXT)
+    assert done.code == 2
+    assert done.err.endswith("got 'old'; make it again: capsrl frames FOLDER\n")
