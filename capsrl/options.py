@@ -23,6 +23,7 @@ class OptionKeywords(TypedDict, total=False):
     iterations: int | None
     threshold: float
     trace: bool
+    phrases: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +36,7 @@ class Options:
     iterations  number of routing iterations; None for as many as in training
     threshold   leave out arguments that are less probable than this
     trace       keep the role probabilities of every iteration in `Proposition.trace`
+    phrases     give the phrase of each argument; False: head words only
     """
 
     predicates: PredicateSource = field(
@@ -56,6 +58,9 @@ class Options:
         default=False,
         metadata={"help": "Show or keep the role probabilities of every iteration."},
     )
+    phrases: bool = field(
+        default=True, metadata={"help": "Give the phrase of each argument, not only its head word."}
+    )
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
@@ -70,8 +75,9 @@ class Options:
             _refuse("iterations", "an integer of at least 1", self.iterations)
         if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
             _refuse("threshold", "a number from 0 to 1", self.threshold)
-        if not isinstance(self.trace, bool):
-            _refuse("trace", "True or False", self.trace)
+        for name in ("trace", "phrases"):
+            if not isinstance(value := getattr(self, name), bool):
+                _refuse(name, "True or False", value)
 
 
 def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:

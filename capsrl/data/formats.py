@@ -30,6 +30,7 @@ from capsrl.data.files import (
 )
 from capsrl.data.jsonl import format_jsonl, read_jsonl
 from capsrl.data.rows import Block
+from capsrl.data.spans import with_spans
 from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
@@ -115,7 +116,13 @@ class SentenceReader(Iterator[Sentence]):
     """Iterate over the sentences of a file; can tell the line of the last one that was read."""
 
     def __init__(
-        self, lines: Iterable[str], format: str, *, source: str, merge: str | Path | None
+        self,
+        lines: Iterable[str],
+        format: str,
+        *,
+        source: str,
+        merge: str | Path | None,
+        spans: str | Path | None,
     ) -> None:
         """Read lines in one of the READABLE formats; see `read_sentences`."""
         self._source = source
@@ -129,6 +136,8 @@ class SentenceReader(Iterator[Sentence]):
         else:
             names = {"source": source, "conllu_source": name_of(merge)}
             self._sentences = read_up2(lines, read_lines(merge), **names, watch=self._watch)
+        if spans is not None:
+            self._sentences = with_spans(self._sentences, spans)
 
     def __next__(self) -> Sentence:
         try:
@@ -153,30 +162,41 @@ class SentenceReader(Iterator[Sentence]):
 
 
 def read_sentences(
-    path: str | Path, format: str | None = None, *, merge: str | Path | None = None
+    path: str | Path,
+    format: str | None = None,
+    *,
+    merge: str | Path | None = None,
+    spans: str | Path | None = None,
 ) -> SentenceReader:
     """Yield the sentences of a file, one at a time; `-` is standard input and needs a format.
 
     merge  the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
+    spans  the file with the phrases of the arguments; `spans_file_of(path)` finds it
     Raw text is read only if the format is named: a corpus should not be mistaken for it.
     Raises ConfigError immediately for an unknown format, DataError while reading.
     """
     format = format_of(path, format, formats=CORPORA if format is None else READABLE)
     if str(path) == STANDARD == str(merge):
         raise ConfigError("expected two files to merge, got standard input for both")
-    return parse_sentences(read_lines(path), format, source=name_of(path), merge=merge)
+    lines = read_lines(path)
+    return parse_sentences(lines, format, source=name_of(path), merge=merge, spans=spans)
 
 
 def parse_sentences(
-    lines: Iterable[str], format: str, *, source: str, merge: str | Path | None = None
+    lines: Iterable[str],
+    format: str,
+    *,
+    source: str,
+    merge: str | Path | None = None,
+    spans: str | Path | None = None,
 ) -> SentenceReader:
-    """Yield the sentences of lines in one of the READABLE formats."""
+    """Yield the sentences of lines in one of the READABLE formats; see `read_sentences`."""
     if merge is not None and format != "conllup":
         raise ConfigError(
             f"{source}: expected a CoNLL-U Plus file (conllup) to merge with {name_of(merge)}, "
             f"got {format}"
         )
-    return SentenceReader(lines, format, source=source, merge=merge)
+    return SentenceReader(lines, format, source=source, merge=merge, spans=spans)
 
 
 def write_sentences(

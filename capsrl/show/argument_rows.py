@@ -11,7 +11,7 @@ from capsrl.show.formatting import (
     visible,
 )
 from capsrl.show.role_history import RoleHistory, role_histories
-from capsrl.text.phrases import phrase_of
+from capsrl.text.phrases import words_of
 
 HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
@@ -58,9 +58,13 @@ def make_rows(
 
 
 def _phrase(sentence: Sentence, proposition: Proposition, part: Argument) -> str:
-    """The phrase of an argument, if there is a parse and it has more than one word."""
-    first, last = phrase_of(sentence, proposition, part) or (part.word, part.word)
-    return " ".join(sentence.words[first : last + 1]) if first < last else ""
+    """The phrase of an argument if it has more than one word, as its text or the parse gives it."""
+    first, last = words_of(sentence, proposition, part)
+    if first == last:
+        return ""
+    if part.phrase is None or part.phrase.text is None:
+        return " ".join(sentence.words[first : last + 1])
+    return " ".join(part.phrase.text.split())
 
 
 def known_columns(rows: list[Row]) -> list[int]:
