@@ -93,7 +93,7 @@ def report_scores(
     try:
         scores, joint = score_systems(
             gold,
-            [map(with_phrases, system) for system in systems] if options.spans else systems,
+            [_with_phrases(system) for system in systems] if options.spans else systems,
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
@@ -117,6 +117,14 @@ def report_scores(
         sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     else:
         print_scores(files, scores, intervals, test)
+
+
+def _with_phrases(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+    """The sentences of a file with the phrases of their parse, where they have no others.
+
+    Those of a labeler are unchanged: its options say whether there are phrases.
+    """
+    return map(with_phrases, sentences) if isinstance(sentences, SentenceReader) else sentences
 
 
 def _check_phrases(file: str, scores: Scores) -> None:
