@@ -26,7 +26,7 @@ def test_standard_input_and_output(convert):
     line = '{"words": ["Dogs", "bark"], "propositions": [{"predicate": 1, "sense": "bark.01"}]}'
     done = convert("-", "-", "--from", "jsonl", "--to", "conllup", stdin=line.encode())
     assert done.code == 0
-    assert done.out.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_"
+    assert done.out.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_\t_"
     assert done.err == "1 sentence\n"
 
 
