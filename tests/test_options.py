@@ -32,6 +32,7 @@ def test_keywords_are_the_fields():
         ("threshold", float("nan"), "a number from 0 to 1"),
         ("threshold", "0.5", "a number from 0 to 1"),
         ("trace", 1, "True or False"),
+        ("phrases", None, "True or False"),
     ],
 )
 def test_bad_values_are_refused(option, value, expected):

@@ -16,7 +16,7 @@ part around the head is returned. Heads may come from any file or parser: cycles
 range end the search.
 """
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
@@ -44,19 +44,25 @@ def with_phrases(sentence: Sentence) -> Sentence:
 
     Phrases that arguments already have are kept. Without a parse the sentence is unchanged.
     """
+    if sentence.heads is None or all(argument.phrase for argument in _arguments(sentence)):
+        return sentence
 
     def add(proposition: Proposition, argument: Argument) -> Argument:
         found = phrase_of(sentence, proposition, argument) if argument.phrase is None else None
         return argument if found is None else replace(argument, phrase=Phrase(*found))
 
-    return sentence if sentence.heads is None else _change_arguments(sentence, add)
+    return _change_arguments(sentence, add)
 
 
 def without_phrases(sentence: Sentence) -> Sentence:
     """Return the sentence with head words only."""
-    if not any(a.phrase for proposition in sentence.propositions for a in proposition.arguments):
+    if not any(argument.phrase for argument in _arguments(sentence)):
         return sentence
     return _change_arguments(sentence, lambda _, argument: replace(argument, phrase=None))
+
+
+def _arguments(sentence: Sentence) -> Iterator[Argument]:
+    return (argument for each in sentence.propositions for argument in each.arguments)
 
 
 def _change_arguments(

@@ -1,6 +1,6 @@
 """Rows of tables: arguments, dropped arguments, and what is known of them."""
 
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.show.argument_rows import known_columns, make_rows, step_headings
 from tests.helpers.show_sentences import contract
 
@@ -31,6 +31,23 @@ def test_phrases_of_several_words():
     sentence = Sentence(words, (Proposition(2, "sign.01", parts),), heads=(1, 2, None, 2))
     rows = make_rows(sentence, sentence.propositions[0])
     assert [row.cells[4] for row in rows] == ["The man", ""]
+
+
+def test_the_phrase_of_the_argument_comes_before_that_of_the_parse():
+    words = ("The", "man", "there", "signed", "it")
+    parts = (Argument("A0", 1, phrase=Phrase(0, 2)), Argument("A1", 4, phrase=Phrase(4, 4)))
+    sentence = Sentence(words, (Proposition(3, "sign.01", parts),), heads=(1, 3, 3, None, 3))
+    rows = make_rows(sentence, sentence.propositions[0])
+    assert [row.cells[4] for row in rows] == ["The man there", ""]
+
+
+def test_phrases_are_shown_as_in_the_text():
+    words, text = ("Don", "'s", "dog", "barked"), "Don's\n  dog barked"
+    parts = (Argument("A0", 2, phrase=Phrase(0, 2)),)
+    sentence = Sentence(words, text=text, offsets=((0, 3), (3, 5), (8, 11), (12, 18)))
+    sentence = sentence.with_propositions([Proposition(3, "bark.01", parts)])
+    rows = make_rows(sentence, sentence.propositions[0])
+    assert [row.cells[4] for row in rows] == ["Don's dog"]
 
 
 def test_step_headings():
