@@ -7,8 +7,8 @@ A word can have only one tag, so overlapping phrases are cut:
 - From the shortest phrase to the longest, each gets those of its words around the head word that
   no other has.
 
-Phrases that do not overlap are kept whole. An argument without a phrase has the one that the parse
-of the sentence gives, or only its head word.
+Phrases that do not overlap are kept whole. An argument without a phrase has only its head word;
+`capsrl.text.phrases.with_phrases` finds the phrases of a parsed sentence.
 """
 
 import json
@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator
 
 from capsrl.data.roles import propbank_role
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.text.phrases import words_of
 
 PREDICATE = "V"
 
@@ -24,7 +23,7 @@ PREDICATE = "V"
 def bio_tags(sentence: Sentence, proposition: Proposition) -> list[str]:
     """Return a tag for each word: B-A0 and I-A0 in the phrase of A0, B-V at the predicate, O."""
     tags = ["O"] * len(sentence)
-    for role, first, last in _chunks(sentence, proposition):
+    for role, first, last in _chunks(proposition):
         tags[first : last + 1] = [f"B-{role}"] + [f"I-{role}"] * (last - first)
     return tags
 
@@ -66,22 +65,22 @@ def _bracketed(
 ) -> str:
     parts: list[str] = []
     done = 0
-    for role, first, last in _chunks(sentence, proposition):
+    for role, first, last in _chunks(proposition):
         parts += sentence.words[done:first]
         done = last + 1
         parts.append(mark(role, " ".join(sentence.words[first:done])))
     return " ".join([*parts, *sentence.words[done:]])
 
 
-def _chunks(sentence: Sentence, proposition: Proposition) -> Iterator[tuple[str, int, int]]:
+def _chunks(proposition: Proposition) -> Iterator[tuple[str, int, int]]:
     """Yield role, first and last word of the predicate and its arguments, in their order."""
     arguments = _arguments_by_head(proposition)
     roles = {head: argument.role for head, argument in arguments.items()}
     roles[proposition.predicate] = PREDICATE
-    spans = {head: words_of(sentence, proposition, each) for head, each in arguments.items()}
     owner = {head: head for head in roles}  # word -> head of the chunk that has it
-    for head, (first, last) in sorted(spans.items(), key=lambda item: item[1][1] - item[1][0]):
-        for words in (range(head - 1, first - 1, -1), range(head + 1, last + 1)):
+    phrases = {head: each.phrase for head, each in arguments.items() if each.phrase is not None}
+    for head, phrase in sorted(phrases.items(), key=lambda item: item[1].last - item[1].first):
+        for words in (range(head - 1, phrase.first - 1, -1), range(head + 1, phrase.last + 1)):
             for word in words:
                 if word in owner:
                     break

@@ -11,7 +11,6 @@ from capsrl.show.formatting import (
     visible,
 )
 from capsrl.show.role_history import RoleHistory, role_histories
-from capsrl.text.phrases import words_of
 
 HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
@@ -46,7 +45,7 @@ def make_rows(
             visible(sentence.words[part.word]),
             show_probability(part.probability),
             show_offsets(part, sentence),
-            visible(_phrase(sentence, proposition, part)),
+            visible(_phrase(sentence, part)),
             visible(describe(part.role, proposition.sense, descriptions)),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))
@@ -57,14 +56,13 @@ def make_rows(
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
-def _phrase(sentence: Sentence, proposition: Proposition, part: Argument) -> str:
-    """The phrase of an argument if it has more than one word, as its text or the parse gives it."""
-    first, last = words_of(sentence, proposition, part)
-    if first == last:
+def _phrase(sentence: Sentence, part: Argument) -> str:
+    """The phrase of an argument on one line, if it has more than one word."""
+    phrase = part.phrase
+    if phrase is None or phrase.first == phrase.last:
         return ""
-    if part.phrase is None or part.phrase.text is None:
-        return " ".join(sentence.words[first : last + 1])
-    return " ".join(part.phrase.text.split())
+    text = phrase.text or " ".join(sentence.words[phrase.first : phrase.last + 1])
+    return " ".join(text.split())
 
 
 def known_columns(rows: list[Row]) -> list[int]:

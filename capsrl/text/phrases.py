@@ -29,16 +29,6 @@ _LEFT_OUT = {"cop": _CLAUSE} | dict.fromkeys(("acl", "relcl"), _CLAUSE | {"case"
 _EDGES = frozenset((",", ";", ":", ".", "-", "--", "---", "–", "—", "...", "…"))
 
 
-def words_of(sentence: Sentence, proposition: Proposition, argument: Argument) -> tuple[int, int]:
-    """Return the first and last word of the phrase that is known best.
-
-    It is the phrase that the argument has, else the one that the parse gives, else the head word.
-    """
-    if argument.phrase is not None:
-        return argument.phrase.first, argument.phrase.last
-    return phrase_of(sentence, proposition, argument) or (argument.word, argument.word)
-
-
 def with_phrases(sentence: Sentence) -> Sentence:
     """Return the sentence with a phrase for every argument, if it has a parse.
 

@@ -8,6 +8,7 @@ from capsrl.data.bio import bio_tags, bracketed, format_allennlp, format_bracket
 from capsrl.data.formats import read_sentences
 from capsrl.data.spans import spans_file_of
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.text.phrases import with_phrases
 
 SOLD = Proposition(
     1,
@@ -66,7 +67,9 @@ def test_allennlp():
 def test_phrases_of_a_parse():
     words = ("The", "man", "left")
     parsed = Sentence(words, (Proposition(2, None, (Argument("A0", 1),)),), heads=(1, 2, None))
-    assert bio_tags(parsed, parsed.propositions[0]) == ["B-A0", "I-A0", "B-V"]
+    assert bio_tags(parsed, parsed.propositions[0]) == ["O", "B-A0", "B-V"]
+    found = with_phrases(parsed)
+    assert bio_tags(found, found.propositions[0]) == ["B-A0", "I-A0", "B-V"]
 
 
 def test_the_shorter_phrase_keeps_its_words():

@@ -27,18 +27,10 @@ def test_dropped_arguments():
 
 def test_phrases_of_several_words():
     words = ("The", "man", "signed", "it")
-    parts = (Argument("A0", 1), Argument("A1", 3))
-    sentence = Sentence(words, (Proposition(2, "sign.01", parts),), heads=(1, 2, None, 2))
+    parts = (Argument("A0", 1, phrase=Phrase(0, 1)), Argument("A1", 3, phrase=Phrase(3, 3)))
+    sentence = Sentence(words, (Proposition(2, "sign.01", parts),))
     rows = make_rows(sentence, sentence.propositions[0])
     assert [row.cells[4] for row in rows] == ["The man", ""]
-
-
-def test_the_phrase_of_the_argument_comes_before_that_of_the_parse():
-    words = ("The", "man", "there", "signed", "it")
-    parts = (Argument("A0", 1, phrase=Phrase(0, 2)), Argument("A1", 4, phrase=Phrase(4, 4)))
-    sentence = Sentence(words, (Proposition(3, "sign.01", parts),), heads=(1, 3, 3, None, 3))
-    rows = make_rows(sentence, sentence.propositions[0])
-    assert [row.cells[4] for row in rows] == ["The man there", ""]
 
 
 def test_phrases_are_shown_as_in_the_text():

@@ -4,13 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.text.phrases import (
-    phrase_of,
-    span_around,
-    with_phrases,
-    without_phrases,
-    words_of,
-)
+from capsrl.text.phrases import phrase_of, span_around, with_phrases, without_phrases
 
 
 def parsed(rows: str) -> Sentence:
@@ -107,13 +101,6 @@ def test_no_parse_no_phrase():
 LEFT = Proposition(3, "leave.01", (Argument("A0", 1), Argument("R-A0", 2, phrase=Phrase(1, 2))))
 BARE = Sentence(("the", "man", "who", "left"), (LEFT,))
 PARSED = Sentence(BARE.words, (LEFT,), heads=(1, None, 3, 1))
-
-
-def test_the_phrase_that_is_known_best():
-    man, who = LEFT.arguments
-    assert words_of(PARSED, LEFT, man) == (0, 1)
-    assert words_of(PARSED, LEFT, who) == (1, 2)
-    assert words_of(BARE, LEFT, man) == (1, 1)
 
 
 def test_sentences_with_phrases():
