@@ -123,7 +123,6 @@ def _span_table(spans: SpanScores) -> Table:
     table = _table("Phrases, CoNLL-2005 scores", "", *headers)
     table.add_row("overall", *_three(spans.overall), *_counts(spans.overall))
     table.add_row("end to end", *_three(spans.end_to_end), *_counts(spans.end_to_end))
-    table.add_section()
     for role, prf in spans.by_role().items():
         table.add_row(role, *_three(prf), *_counts(prf))
     verbs = spans.roles.get(PREDICATE, PRF())

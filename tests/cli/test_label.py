@@ -557,7 +557,7 @@ def test_the_commands_of_the_page_about_labeling(label, tmp_path):
 def test_the_python_of_the_page_about_labeling(capsys):
     names = {}
     blocks = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         code, _, rest = block.partition("```")
         exec(compile(code, PAGE.name, "exec"), names)

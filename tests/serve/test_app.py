@@ -24,6 +24,7 @@ TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were ang
         {"iterations": 3, "trace": True},
         {"pos": ["verb"], "threshold": 0.9},
         {"at": [10, 36]},
+        {"phrases": False},
     ],
 )
 def test_same_as_the_library(labeler, options):
