@@ -8,6 +8,14 @@ import { makeTable } from "./heat.js";
 const PACE = 1200; // milliseconds per iteration when playing
 const FEW_WORDS = 12; // the table shows all words of sentences up to this length
 
+// The phrases of more than one word, as a line of text.
+function phrasesOf(proposition) {
+  return proposition.arguments
+    .filter(({ phrase }) => phrase && phrase.first < phrase.last)
+    .map(({ role, phrase }) => `${role}: ${phrase.text}`)
+    .join("; ");
+}
+
 export class View {
   // onMove is called with the iteration whenever it changes.
   constructor(onMove) {
@@ -37,6 +45,9 @@ export class View {
     this.name = `capsrl-${(proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_")}`;
     this.part("view-title").textContent =
       `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
+    const phrases = phrasesOf(proposition);
+    this.part("phrases").textContent = phrases;
+    this.part("phrases").hidden = !phrases;
     this.slider.max = last;
     this.slider.disabled = this.part("play").disabled = last === 0;
     this.iteration = iteration === null ? last : Math.min(Math.max(iteration, 0), last);
