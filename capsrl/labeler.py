@@ -22,6 +22,7 @@ from capsrl.model.predictor import Predictor
 from capsrl.model.weights import Precision
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.sentence import Sentence
+from capsrl.text.phrases import with_phrases, without_phrases
 from capsrl.text.reading import mark_predicates, to_sentences
 
 CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
@@ -101,7 +102,7 @@ class Labeler:
         at       where the predicates of one text are: offsets of characters, or positions of words
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
-                 trace, html, one_sentence_per_line
+                 trace, phrases, html, one_sentence_per_line
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
@@ -266,8 +267,9 @@ class Labeler:
                     answers = self._predictor.label_batch(
                         [chunk[number] for number in numbers], [items[m] for m in members], options
                     )
+                finish = with_phrases if options.phrases else without_phrases
                 for number, answer in zip(numbers, answers, strict=True):
-                    labeled[number] = answer
+                    labeled[number] = finish(answer)
         return labeled
 
     def save(self, folder: str | Path, *, precision: Precision = "full") -> None:

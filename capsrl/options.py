@@ -25,6 +25,7 @@ class OptionKeywords(TypedDict, total=False):
     iterations: int | None
     threshold: float
     trace: bool
+    phrases: bool
     html: bool
     one_sentence_per_line: bool
 
@@ -39,6 +40,7 @@ class Options:
     iterations  number of routing iterations; None for as many as in training
     threshold   leave out arguments that are less probable than this
     trace       keep the role probabilities of every iteration in `Proposition.trace`
+    phrases     give the phrase of each argument; False: head words only
     html        raw text has HTML tags and entities, which are not words
     one_sentence_per_line  every line of raw text is a sentence
     """
@@ -62,6 +64,9 @@ class Options:
         default=False,
         metadata={"help": "Show or keep the role probabilities of every iteration."},
     )
+    phrases: bool = field(
+        default=True, metadata={"help": "Give the phrase of each argument, not only its head word."}
+    )
     html: bool = field(
         default=False,
         metadata={"help": "Skip HTML tags and decode entities; offsets count into the HTML."},
@@ -83,9 +88,9 @@ class Options:
             _refuse("iterations", "an integer of at least 1", self.iterations)
         if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
             _refuse("threshold", "a number from 0 to 1", self.threshold)
-        for name in ("trace", *RAW_TEXT):
-            if not isinstance(getattr(self, name), bool):
-                _refuse(name, "True or False", getattr(self, name))
+        for name in ("trace", "phrases", *RAW_TEXT):
+            if not isinstance(value := getattr(self, name), bool):
+                _refuse(name, "True or False", value)
 
     @property
     def layout(self) -> Layout:

@@ -96,7 +96,7 @@ def test_forms_are_those_of_the_words(sentence):
 
 @pytest.mark.parametrize("position", [-1, 2])
 def test_positions_must_be_those_of_words(position):
-    with pytest.raises(ValueError, match=rf"positions of 2 words, got \({position},\) in 'Dogs"):
+    with pytest.raises(ValueError, match=rf"positions of 2 words, got \({position},\) .* in 'Dogs"):
         Sentence(("Dogs", "bark"), (Proposition(position),))
 
 
@@ -119,3 +119,15 @@ def test_notebooks_show_a_drawing(sentence):
     shown = sentence._repr_html_()
     assert "<svg" in shown and "sign.01" in shown
     shown.encode()  # a lone surrogate would stop the notebook
+
+
+def test_phrases_are_checked_and_get_their_text():
+    argument = Argument("A0", 0, phrase=Phrase(0, 2))
+    with pytest.raises(ValueError, match=r"positions of 2 words, .* phrases \[\(0, 2\)\] in 'Dogs"):
+        Sentence(("Dogs", "bark"), (Proposition(1, None, (argument,)),))
+    text = "my  dogs bark"
+    words = Sentence(("my", "dogs", "bark"), text=text, offsets=((0, 2), (4, 8), (9, 13)))
+    argument = Argument("A0", 1, phrase=Phrase(0, 1))
+    labeled = words.with_propositions([Proposition(2, None, (argument,))])
+    [found] = labeled.propositions[0].arguments
+    assert (found.phrase, found.phrase.text) == (Phrase(0, 1, 0, 8), "my  dogs")

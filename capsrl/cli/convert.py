@@ -11,7 +11,14 @@ from capsrl.cli.options import Encoding, From, option
 from capsrl.cli.progress import watched_lines
 from capsrl.data.convert.clear_parser import PIPELINE
 from capsrl.data.files import name_of
-from capsrl.data.formats import TEXT, WRITABLE, format_of, parse_sentences, write_sentences
+from capsrl.data.formats import (
+    EXPORTS,
+    TEXT,
+    WRITABLE,
+    format_of,
+    parse_sentences,
+    write_sentences,
+)
 from capsrl.errors import ConfigError
 
 
@@ -35,13 +42,17 @@ def convert_command(
         str | None,
         option(
             "FORMAT",
-            f"Format of the output: {', '.join(WRITABLE)}. Default: by the suffix of OUT.",
+            f"Format of the output: {', '.join((*WRITABLE, *EXPORTS))}. "
+            "Default: by the suffix of OUT.",
             "--to",
         ),
     ] = None,
     merge: Annotated[
         str | None,
         option("CONLLU", "Treebank with the words of a Universal PropBank 2.0 stand-off file."),
+    ] = None,
+    spans: Annotated[
+        str | None, option("FILE", "Phrases of the arguments of IN: a file *.spans.tsv.")
     ] = None,
     ud: Annotated[str | None, option("FOLDER", "For ewt and up: the UD treebank.")] = None,
     propbank: Annotated[
@@ -80,9 +91,8 @@ def convert_command(
     folders = {"--ud": ud, "--propbank": propbank, "--up": up, "--frames": frames}
     frames_options = {"--parser": parser, "--without": " ".join(without or ()) or None}
     if source in CORPORA and from_format is None:
-        _refuse(
-            source, {"--encoding": encoding, "--to": to_format, "--merge": merge}, "with a file"
-        )
+        of_files = {"--encoding": encoding, "--to": to_format, "--merge": merge, "--spans": spans}
+        _refuse(source, of_files, "with a file")
         if source != "frames":
             _refuse(source, frames_options, "with frames")
         convert_corpus(
@@ -96,11 +106,13 @@ def convert_command(
         return
     _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
     read_as = format_of(source, from_format, option="--from")
-    written_as = format_of(target, to_format, formats=WRITABLE, option="--to")
+    written_as = format_of(target, to_format, formats=(*WRITABLE, *EXPORTS), option="--to")
     with watched_lines(source, encoding=encoding) as lines:
         if read_as == TEXT and from_format is None:
             lines = check_text(lines, name_of(source))
-        sentences = parse_sentences(lines, read_as, source=name_of(source), merge=merge)
+        sentences = parse_sentences(
+            lines, read_as, source=name_of(source), merge=merge, spans=spans
+        )
         n = write_sentences(sentences, target, written_as)
     sys.stderr.write(f"{n:,} sentence{'' if n == 1 else 's'}\n")
 

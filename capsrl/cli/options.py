@@ -90,7 +90,8 @@ def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: A
     flag = f"--{field.name.replace('_', '-')}"
     help = field.metadata["help"]
     if kind is bool:
-        return Annotated[bool, typer.Option(flag, help=help)]
+        flags = f"{flag}/--no-{flag[2:]}" if field.default else flag
+        return Annotated[bool, typer.Option(flags, help=help)]
     if get_origin(kind) is Literal:
         return Annotated[str, option("|".join(get_args(kind)), help, flag)]
     if _is_collection(kind):

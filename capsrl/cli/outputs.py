@@ -6,14 +6,14 @@ from typing import TextIO
 
 from capsrl.cli.inputs import Source
 from capsrl.data.files import STANDARD, suffix_of
-from capsrl.data.formats import TEXT, WRITABLE, format_of, format_sentences
+from capsrl.data.formats import EXPORTS, TEXT, WRITABLE, format_of, format_sentences
 from capsrl.data.jsonl import format_jsonl
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts, svg_sheet
 from capsrl.show.table import make_console, table_parts
 
-FORMATS = ("table", "json", *WRITABLE, "html", "svg")
+FORMATS = ("table", "json", *WRITABLE, *EXPORTS, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
 EXPLAINED = ("table", "json", "jsonl", "conllup", "html")  # the formats that say what roles mean
 

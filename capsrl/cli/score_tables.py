@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from capsrl.score import BREAKDOWNS, PRF, Counts, Row, Scores
+from capsrl.score import BREAKDOWNS, PRF, Counts, Row, Scores, SpanScores
 from capsrl.score.breakdown import OF_ARGUMENTS
 from capsrl.score.significance import Interval, PairedTest
+from capsrl.score.spans import PREDICATE
 
 MODE_TITLES = {
     "official": "Official CoNLL-2009 scores",
@@ -38,6 +39,11 @@ def print_scores(
         console.print(line, soft_wrap=True)
     for name, rows in first.breakdowns.items():
         _show(console, _breakdown_table(name, rows))
+    if first.spans is not None:
+        _show(console, _span_table(first.spans))
+        console.print()
+        for line in _span_lines(first.spans):
+            console.print(line, soft_wrap=True)
     if test is not None:
         _show(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
@@ -110,6 +116,33 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
         cells += [] if of_arguments else [f"{row.exact_match:.2f}", str(row.propositions)]
         table.add_row(key, *cells)
     return table
+
+
+def _span_table(spans: SpanScores) -> Table:
+    headers = ["precision", "recall", "F1", "correct", "gold", "pred"]
+    table = _table("Phrases, CoNLL-2005 scores", "", *headers)
+    table.add_row("overall", *_three(spans.overall), *_counts(spans.overall))
+    table.add_row("end to end", *_three(spans.end_to_end), *_counts(spans.end_to_end))
+    for role, prf in spans.by_role().items():
+        table.add_row(role, *_three(prf), *_counts(prf))
+    verbs = spans.roles.get(PREDICATE, PRF())
+    table.add_row("V (not in overall)", *_three(verbs), *_counts(verbs))
+    return table
+
+
+def _span_lines(spans: SpanScores) -> list[str]:
+    lines = [
+        f"Exact boundaries where the head word is right: {spans.boundaries:.2f} % "
+        f"({spans.same_phrases} / {spans.same_heads})",
+        f"Propositions with all phrases right: {spans.exact_match:.2f} % "
+        f"({spans.exact_propositions} / {spans.gold_propositions})",
+    ]
+    if spans.gold_heads or spans.pred_heads:
+        lines.append(
+            f"Arguments without a phrase, scored by their head word: gold {spans.gold_heads}, "
+            f"predicted {spans.pred_heads}"
+        )
+    return lines
 
 
 def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:

@@ -12,6 +12,7 @@ from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
 from capsrl.data.files import STANDARD
 from capsrl.data.formats import CORPORA, SentenceReader, format_of, read_sentences
+from capsrl.data.spans import SUFFIX, spans_file_of
 from capsrl.errors import ConfigError, DataError
 from capsrl.score import MODES, MisalignedError, Mode, Scores, score_systems
 from capsrl.score.as_dict import scores_to_dict
@@ -19,6 +20,7 @@ from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
 from capsrl.score.scorer import ADVICE
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
+from capsrl.text.phrases import with_phrases
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,18 +46,30 @@ class ScoreOptions:
     compare: Annotated[
         str | None, option("FILE", "Another prediction: is the difference significant?")
     ] = None
+    spans: Annotated[
+        bool,
+        typer.Option(
+            "--spans",
+            help="Score phrases too, as srl-eval.pl of CoNLL-2005: those of a JSONL file, or of "
+            "GOLD.spans.tsv beside the file.",
+        ),
+    ] = False
     from_format: FromCorpus = None
     as_json: Json = False
     seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
 
     def read(self, path: str) -> SentenceReader:
-        """Read a corpus in the format named, or that of its suffix."""
-        return read_corpus(path, self.from_format)
+        """Read a corpus in the format named, or that of its suffix, with phrases if wanted."""
+        return read_corpus(path, self.from_format, spans=self.spans)
 
 
-def read_corpus(path: str, named: str | None) -> SentenceReader:
-    """Read a file with propositions; raises ConfigError for a file of raw text."""
-    return read_sentences(path, format_of(path, named, formats=CORPORA, option="--from"))
+def read_corpus(path: str, named: str | None, *, spans: bool = False) -> SentenceReader:
+    """Read a file with propositions; raises ConfigError for a file of raw text.
+
+    spans  read the phrases of the spans file beside it too, if there is one
+    """
+    format = format_of(path, named, formats=CORPORA, option="--from")
+    return read_sentences(path, format, spans=spans_file_of(path) if spans else None)
 
 
 def check_standard_input(files: Iterable[str | None]) -> None:
@@ -79,10 +93,11 @@ def report_scores(
     try:
         scores, joint = score_systems(
             gold,
-            systems,
+            [_with_phrases(system) for system in systems] if options.spans else systems,
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
-            train=options.read(options.train) if options.train else None,
+            train=read_corpus(options.train, options.from_format) if options.train else None,
+            spans=options.spans,
         )
     except MisalignedError as error:
         ours = _place(gold, files[0], error.word)
@@ -92,6 +107,7 @@ def report_scores(
         ) from None
     if not scores[0].counts.sentences:
         raise DataError(f"{files[0]}: expected sentences to score, got none")
+    _check_phrases(files[0], scores[0])
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
     test = paired_test(joint, seed=options.seed) if options.compare else None
     if options.as_json:
@@ -101,6 +117,23 @@ def report_scores(
         sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     else:
         print_scores(files, scores, intervals, test)
+
+
+def _with_phrases(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+    """The sentences of a file with the phrases of their parse, where they have no others.
+
+    Those of a labeler are unchanged: its options say whether there are phrases.
+    """
+    return map(with_phrases, sentences) if isinstance(sentences, SentenceReader) else sentences
+
+
+def _check_phrases(file: str, scores: Scores) -> None:
+    n = scores.counts.gold_arguments
+    if scores.spans is not None and n and scores.spans.gold_heads == n:
+        raise DataError(
+            f"{file}: expected arguments with phrases to score, got head words only; score a JSONL "
+            f"file with phrases, or put a file *{SUFFIX} beside it (docs/data.md)"
+        )
 
 
 def _breakdowns(options: ScoreOptions) -> list[str]:

@@ -1,10 +1,11 @@
 """Read CoNLL-U and CoNLL-U Plus, write CoNLL-U Plus.
 
 Plain CoNLL-U has ten columns; CoNLL-U Plus names its own in a first line
-`# global.columns = ID FORM ...`. Propositions are in two of them:
+`# global.columns = ID FORM ...`. Propositions are in three of them:
 
 UP:PRED      the sense if the word is a predicate, `_` if it is not, `?` if the sense is unknown
 UP:ARGHEADS  the arguments of that predicate, `A0:2|A1:6` (role, colon, ID of the word)
+UP:ARGSPANS  their phrases in the same order, `A0:1-2|A1:4-6` (first and last ID), `_` if unknown
 
 What its sense and roles mean is in MISC, see `misc_meanings`.
 Columns that a Sentence has no field for are kept in `Sentence.columns`: UPOS, XPOS, FEATS, DEPS,
@@ -15,7 +16,7 @@ MISC and columns of other names. So are rows that are not words (multiword token
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capsrl.data.misc_meanings import misc_with_meanings, take_meanings
 from capsrl.data.rows import (
@@ -29,17 +30,17 @@ from capsrl.data.rows import (
     read_blocks,
 )
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 PLAIN_COLUMNS = (
     "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC",
 )  # fmt: skip
-PLUS_COLUMNS = (*PLAIN_COLUMNS, "UP:PRED", "UP:ARGHEADS")
+PLUS_COLUMNS = (*PLAIN_COLUMNS, "UP:PRED", "UP:ARGHEADS", "UP:ARGSPANS")
 HEADER = f"# global.columns = {' '.join(PLUS_COLUMNS)}\n"
 
 _NODES_BEFORE, _NODES_AFTER = "NODES_BEFORE", "NODES_AFTER"
 _NO_SENSE = "?"
-_FIELDS = {"ID", "FORM", "LEMMA", "HEAD", "DEPREL", "UP:PRED", "UP:ARGHEADS"}
+_FIELDS = {"ID", "FORM", "LEMMA", "HEAD", "DEPREL", "UP:PRED", "UP:ARGHEADS", "UP:ARGSPANS"}
 _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _SENT_ID = re.compile(r"#\s*sent_id(?:\s*=\s*|\s+)(\S.*\S|\S)\s*")  # UD 1: no equals sign
 _TEXT = re.compile(r"#\s*text\s*= ?(.*)")
@@ -194,6 +195,36 @@ def parse_arguments(
     return tuple(sorted(arguments, key=lambda argument: argument.word))
 
 
+def add_spans(
+    arguments: Sequence[Argument], cell: str, positions: Mapping[str, int | None], *, where: str
+) -> tuple[Argument, ...]:
+    """Add the phrases of `A0:1-2|A1:4-6`: to each argument the first of its role around its word.
+
+    A phrase that begins or ends at an empty node is left out, and so is one of no argument.
+    """
+    spans: list[tuple[str, Phrase]] = []
+    for part in cell.split("|") if cell not in ("_", "") else ():
+        role, _, ids = part.rpartition(":")
+        first, _, last = ids.partition("-")
+        if not role or not {first, last} <= positions.keys():
+            raise DataError(
+                f"{where}: expected phrases as role:first-last (A0:1-2|A1:4-6) with IDs of this "
+                f"sentence, got {part!r}"
+            )
+        start, end = positions[first], positions[last]
+        if start is not None and end is not None:
+            spans.append((role, Phrase(start, end)))
+    return tuple(replace(argument, phrase=_take_span(argument, spans)) for argument in arguments)
+
+
+def _take_span(argument: Argument, spans: list[tuple[str, Phrase]]) -> Phrase | None:
+    for number, (role, phrase) in enumerate(spans):
+        if role == argument.role and phrase.first <= argument.word <= phrase.last:
+            del spans[number]
+            return phrase
+    return None
+
+
 def format_conllup(sentence: Sentence) -> str:
     """Return the comments, rows and blank line of a sentence; a file begins with HEADER.
 
@@ -204,7 +235,7 @@ def format_conllup(sentence: Sentence) -> str:
     """
     empty = ("_",) * len(sentence)
     columns = sentence.columns
-    predicates, arguments = _proposition_columns(sentence)
+    predicates, arguments, phrases = _proposition_columns(sentence)
     table = (
         format_ids(len(sentence)),
         sentence.words,
@@ -218,6 +249,7 @@ def format_conllup(sentence: Sentence) -> str:
         misc_with_meanings(sentence),
         predicates,
         arguments,
+        phrases,
     )
     _check_cells(sentence, table)
     rows = ["\t".join(cells) for cells in zip(*table, strict=True)]
@@ -274,19 +306,21 @@ def _propositions(table: Table) -> Iterator[Proposition]:
     if "UP:PRED" not in table.columns:
         return
     sense_column = table.columns.index("UP:PRED")
-    heads = table.columns.index("UP:ARGHEADS") if "UP:ARGHEADS" in table.columns else None
+    heads, spans = (
+        table.columns.index(name) if name in table.columns else None
+        for name in ("UP:ARGHEADS", "UP:ARGSPANS")
+    )
     positions = {node: None if "." in node else int(node) - 1 for node in table.ids}
     for word, row in enumerate(table.words):
         cells = table.rows[row]
         sense = cells[sense_column]
         if sense in ("_", ""):
             continue
-        arguments = "_" if heads is None else cells[heads]
-        yield Proposition(
-            word,
-            None if sense == _NO_SENSE else sense,
-            parse_arguments(arguments, positions, where=table.where(word)),
-        )
+        where = table.where(word)
+        arguments = parse_arguments("_" if heads is None else cells[heads], positions, where=where)
+        if spans is not None:
+            arguments = add_spans(arguments, cells[spans], positions, where=where)
+        yield Proposition(word, None if sense == _NO_SENSE else sense, arguments)
 
 
 def _features(sentence: Sentence) -> tuple[str, ...] | None:
@@ -300,10 +334,11 @@ def _tags(sentence: Sentence) -> tuple[str, ...] | None:
     return None if sentence.tags == sentence.columns.get("UPOS") else sentence.tags
 
 
-def _proposition_columns(sentence: Sentence) -> tuple[list[str], list[str]]:
+def _proposition_columns(sentence: Sentence) -> tuple[list[str], list[str], list[str]]:
     name = name_sentence(sentence)
     predicates = ["_"] * len(sentence)
     arguments = ["_"] * len(sentence)
+    phrases = ["_"] * len(sentence)
     for proposition in sentence.propositions:
         word = proposition.predicate
         sense = _NO_SENSE if proposition.sense is None else proposition.sense
@@ -326,7 +361,18 @@ def _proposition_columns(sentence: Sentence) -> tuple[list[str], list[str]]:
         predicates[word] = sense
         parts = [f"{argument.role}:{argument.word + 1}" for argument in proposition.arguments]
         arguments[word] = "|".join(parts) or "_"
-    return predicates, arguments
+        phrases[word] = "|".join(map(_format_span, _with_phrase(proposition))) or "_"
+    return predicates, arguments, phrases
+
+
+def _format_span(argument: Argument) -> str:
+    phrase = argument.phrase
+    assert phrase is not None
+    return f"{argument.role}:{phrase.first + 1}-{phrase.last + 1}"
+
+
+def _with_phrase(proposition: Proposition) -> list[Argument]:
+    return [argument for argument in proposition.arguments if argument.phrase is not None]
 
 
 def _check_cells(sentence: Sentence, table: Sequence[Sequence[str]]) -> None:
@@ -383,7 +429,7 @@ def _with_other_nodes(sentence: Sentence, rows: list[str]) -> list[str]:
     name = f"{name_sentence(sentence)} with its multiword tokens and empty nodes"
     for line in lines:
         if line.count("\t") + 1 != len(PLUS_COLUMNS) or "\r" in line:
-            raise DataError(f"{name}: expected rows of 10 columns, got {line.split(chr(9))[:-2]}")
+            raise DataError(f"{name}: expected rows of 10 columns, got {line.split(chr(9))[:-3]}")
     _make_table(Block(name, 1, lines), PLUS_COLUMNS)
     return lines
 
@@ -391,4 +437,5 @@ def _with_other_nodes(sentence: Sentence, rows: list[str]) -> list[str]:
 def _node_rows(column: tuple[str, ...] | None, word: int) -> list[str]:
     if column is None or not column[word]:
         return []
-    return [f"{row}\t_\t_" for row in column[word].split("\n")]
+    empty = "\t_" * (len(PLUS_COLUMNS) - len(PLAIN_COLUMNS))
+    return [f"{row}{empty}" for row in column[word].split("\n")]

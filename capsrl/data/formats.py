@@ -6,6 +6,9 @@ conllu    .conllu             CoNLL-U (read only)
 conllup   .conllup            CoNLL-U Plus with UP:PRED and UP:ARGHEADS
 jsonl     .jsonl .ndjson      one JSON object per line, see schema.json
 up1       by name             Universal PropBank 1.0 (read only)
+allennlp  by name             JSON lines as of the SRL predictor of AllenNLP (written only)
+brackets  by name             bracketed lines, `[A0 Mira] [V sold]` (written only)
+spans     .tsv                the phrases of the arguments, see spans.py (written only)
 
 Universal PropBank 2.0, stand-off, is `conllup` merged with the CoNLL-U file that has the words.
 Files may be compressed: .gz or .xz after the suffix. docs/data.md says what each format keeps.
@@ -17,6 +20,7 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
+from capsrl.data.bio import format_allennlp, format_brackets
 from capsrl.data.conll09 import format_conll09, read_conll09
 from capsrl.data.conllu import HEADER, format_conllup, read_conllu
 from capsrl.data.files import (
@@ -30,6 +34,7 @@ from capsrl.data.files import (
 )
 from capsrl.data.jsonl import format_jsonl, read_jsonl
 from capsrl.data.rows import Block
+from capsrl.data.spans import format_spans, with_spans
 from capsrl.data.universal_propbank import read_up1, read_up2
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
@@ -45,6 +50,7 @@ SUFFIXES = {
     ".conllup": "conllup",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".tsv": "spans",
     ".json": "json",
     ".html": "html",
     ".htm": "html",
@@ -53,6 +59,7 @@ SUFFIXES = {
 CORPORA = ("conll09", "conllu", "conllup", "jsonl", "up1")  # files of sentences
 READABLE = (TEXT, *CORPORA)
 WRITABLE = ("conll09", "conllup", "jsonl")
+EXPORTS = ("allennlp", "brackets", "spans")  # written, but not read as sentences
 
 _READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "conll09": read_conll09,
@@ -65,6 +72,8 @@ _FORMATTERS: dict[str, Callable[[Sentence], str]] = {
     "conll09": format_conll09,
     "conllup": format_conllup,
     "jsonl": format_jsonl,
+    "allennlp": format_allennlp,
+    "brackets": format_brackets,
 }
 _HINTS = {
     TEXT: "a CoNLL-2009 file named .txt needs the format conll09",
@@ -123,6 +132,7 @@ class SentenceReader(Iterator[Sentence]):
         source: str,
         merge: str | Path | None,
         layout: Layout,
+        spans: str | Path | None,
     ) -> None:
         """Read lines in one of the READABLE formats; see `read_sentences`."""
         self._source = source
@@ -136,6 +146,8 @@ class SentenceReader(Iterator[Sentence]):
         else:
             names = {"source": source, "conllu_source": name_of(merge)}
             self._sentences = read_up2(lines, read_lines(merge), **names, watch=self._watch)
+        if spans is not None:
+            self._sentences = with_spans(self._sentences, spans)
 
     def __next__(self) -> Sentence:
         try:
@@ -166,12 +178,14 @@ def read_sentences(
     merge: str | Path | None = None,
     encoding: str | None = None,
     layout: Layout = PLAIN,
+    spans: str | Path | None = None,
 ) -> SentenceReader:
     """Yield the sentences of a file, one at a time; `-` is standard input and needs a format.
 
     merge     the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
     encoding  the encoding of the file, UTF-8 by default
     layout    how raw text is laid out
+    spans     the file with the phrases of the arguments; `spans_file_of(path)` finds it
     Raw text is read only if the format is named: a corpus should not be mistaken for it.
     Raises ConfigError immediately for an unknown format, DataError while reading.
     """
@@ -179,7 +193,9 @@ def read_sentences(
     if str(path) == STANDARD == str(merge):
         raise ConfigError("expected two files to merge, got standard input for both")
     lines = read_lines(path, encoding=encoding)
-    return parse_sentences(lines, format, source=name_of(path), merge=merge, layout=layout)
+    return parse_sentences(
+        lines, format, source=name_of(path), merge=merge, layout=layout, spans=spans
+    )
 
 
 def parse_sentences(
@@ -189,14 +205,15 @@ def parse_sentences(
     source: str,
     merge: str | Path | None = None,
     layout: Layout = PLAIN,
+    spans: str | Path | None = None,
 ) -> SentenceReader:
-    """Yield the sentences of lines in one of the READABLE formats."""
+    """Yield the sentences of lines in one of the READABLE formats; see `read_sentences`."""
     if merge is not None and format != "conllup":
         raise ConfigError(
             f"{source}: expected a CoNLL-U Plus file (conllup) to merge with {name_of(merge)}, "
             f"got {format}"
         )
-    return SentenceReader(lines, format, source=source, merge=merge, layout=layout)
+    return SentenceReader(lines, format, source=source, merge=merge, layout=layout, spans=spans)
 
 
 def write_sentences(
@@ -204,11 +221,12 @@ def write_sentences(
 ) -> int:
     """Write sentences one at a time and return how many; `-` is standard output.
 
+    format  one of WRITABLE and EXPORTS; by default that of the suffix
     The write is atomic: the file appears under its name when all sentences are written.
     Raises ConfigError immediately for a format that cannot be written, DataError for a sentence
     that the format cannot hold.
     """
-    format = format_of(path, format, formats=WRITABLE)
+    format = format_of(path, format, formats=(*WRITABLE, *EXPORTS))
     n = -1  # the header is not a sentence
     with open_writer(path) as file:
         for part in format_sentences(sentences, format):
@@ -218,9 +236,12 @@ def write_sentences(
 
 
 def format_sentences(sentences: Iterable[Sentence], format: str) -> Iterator[str]:
-    """Yield the header of a file in one of the WRITABLE formats, then each sentence."""
+    """Yield the header of a file in one of the WRITABLE formats or EXPORTS, then each sentence."""
     yield HEADER if format == "conllup" else ""
-    yield from map(_FORMATTERS[format], sentences)
+    if format == "spans":
+        yield from map(format_spans, sentences, count(1))
+    else:
+        yield from map(_FORMATTERS[format], sentences)
 
 
 def _read_text(lines: Iterable[str], source: str, layout: Layout) -> Iterator[Sentence]:

@@ -114,13 +114,20 @@ def _proposition(data: object, words: tuple[str, ...], text: str | None, where: 
 def _argument(data: object, words: tuple[str, ...], text: str | None, where: str) -> Argument:
     checked = _object(data, "argument", where)
     start, end = _span(checked, text, where)
+    word = _word(checked, "word", words, where)
+    phrase = _phrase(checked["phrase"], words, text, where) if "phrase" in checked else None
+    if phrase is not None and not phrase.first <= word <= phrase.last:
+        raise DataError(
+            f"{where}.phrase: expected a phrase that contains word {word}, "
+            f"got words {phrase.first} to {phrase.last}"
+        )
     return Argument(
         _string(checked["role"], f"{where}.role"),
-        _word(checked, "word", words, where),
+        word,
         _optional(checked, "probability", _probability, f"{where}."),
         start,
         end,
-        phrase=_phrase(checked["phrase"], words, text, where) if "phrase" in checked else None,
+        phrase=phrase,
         meaning=_optional(checked, "meaning", _string, f"{where}."),
     )
 

@@ -15,3 +15,12 @@ def conll09_role(role: str) -> str:
         return role
     prefixes, name, suffix = found.groups(default="")
     return f"{prefixes}A{name}" + (suffix if suffix != "-DSP" else "")
+
+
+def propbank_role(role: str) -> str:
+    """Return the PropBank name of a CoNLL-2009 role: AM-TMP is ARGM-TMP, C-A1 is C-ARG1."""
+    found = _PROPBANK.fullmatch(role)
+    if not found:
+        return role
+    prefixes, name, suffix = found.groups(default="")
+    return f"{prefixes}ARG{name}{suffix}"

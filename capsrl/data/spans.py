@@ -15,6 +15,7 @@ from itertools import groupby
 from pathlib import Path
 
 from capsrl.data.files import COMPRESSED, STANDARD, name_of, open_writer, read_lines, suffix_of
+from capsrl.data.rows import name_sentence
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
@@ -97,7 +98,17 @@ def with_spans(sentences: Iterable[Sentence], path: str | Path) -> Iterator[Sent
 
 
 def format_spans(sentence: Sentence, number: int) -> str:
-    """Return the lines of a sentence; `number` is its number in the corpus, from 1."""
+    """Return the lines of a sentence; `number` is its number in the corpus, from 1.
+
+    Raises DataError for a role that a line cannot hold.
+    """
+    for proposition in sentence.propositions:
+        for argument in proposition.arguments:
+            if any(end in argument.role for end in "\t\r\n"):
+                raise DataError(
+                    f"{name_sentence(sentence)}: expected roles without tabs and line breaks, "
+                    f"got {argument.role!r}; JSONL holds it"
+                )
     return "".join(
         f"{number}\t{proposition.predicate + 1}\t{argument.role}\t{argument.word + 1}"
         f"\t{phrase.first + 1}\t{phrase.last + 1}\n"

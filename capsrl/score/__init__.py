@@ -2,12 +2,14 @@
 
 sentences ──matching──▶ matches ──counts──▶ scores ──significance──▶ confidence intervals and tests
                          └──breakdown──▶ the same scores by role, length, ...
+          ──spans──▶ scores of phrases, as in CoNLL-2005
 """
 
 from capsrl.score.breakdown import BREAKDOWNS, Row
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode
 from capsrl.score.scorer import MisalignedError, Scores, official_lines, score, score_systems
+from capsrl.score.spans import SpanScores
 
 __all__ = [
     "BREAKDOWNS",
@@ -18,6 +20,7 @@ __all__ = [
     "Mode",
     "Row",
     "Scores",
+    "SpanScores",
     "official_lines",
     "score",
     "score_systems",

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from capsrl.score.breakdown import OF_ARGUMENTS, Row
-from capsrl.score.counts import PRF, Counts
+from capsrl.score.counts import PRF, Counts, percent
 from capsrl.score.scorer import Scores, official_lines
+from capsrl.score.spans import PREDICATE, SpanScores
 
 
 def scores_to_dict(scores: Scores) -> dict[str, Any]:
@@ -15,9 +16,10 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
                its lines, and the counts they come from
     scores     the same percentages in the mode asked for, not rounded, and their counts
     subtasks, exact_match, duplicate_roles, breakdowns: likewise in that mode, not rounded
+    spans      those of the phrases, if they were scored, not rounded
     """
     counts = scores.counts
-    return {
+    report = {
         "mode": scores.mode,
         "sentences": counts.sentences,
         "official": {
@@ -38,6 +40,23 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
         },
         "breakdowns": {name: _rows(name, rows) for name, rows in scores.breakdowns.items()},
     }
+    return report if scores.spans is None else report | {"spans": _spans(scores.spans)}
+
+
+def _spans(scores: SpanScores) -> dict[str, Any]:
+    return {
+        **_prf(scores.overall),
+        "end_to_end": _prf(scores.end_to_end),
+        "exact_propositions": _share(scores.exact_propositions, scores.gold_propositions),
+        "boundaries_of_right_heads": _share(scores.same_phrases, scores.same_heads),
+        "without_phrase": {"gold": scores.gold_heads, "pred": scores.pred_heads},
+        "roles": {role: _prf(prf) for role, prf in scores.by_role().items()},
+        "predicates": _prf(scores.roles.get(PREDICATE, PRF())),
+    }
+
+
+def _share(correct: int, of: int) -> dict[str, float]:
+    return {"percent": percent(correct, of), "correct": correct, "of": of}
 
 
 def _figures(counts: Counts) -> dict[str, float]:

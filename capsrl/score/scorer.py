@@ -13,6 +13,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.score.breakdown import Breakdowns, Row, Seen
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode, match_sentence
+from capsrl.score.spans import SpanScores
 from capsrl.sentence import Sentence
 
 
@@ -50,6 +51,7 @@ class Scores:
     sentence_counts  (correct, gold, predicted) -> number of sentences with these counts in
                      this mode, what `capsrl.score.significance` resamples
     breakdowns       breakdown -> row -> figures, for those asked for
+    spans            the scores of the phrases, if asked for; the same in every mode
     """
 
     mode: Mode
@@ -57,6 +59,7 @@ class Scores:
     official: Counts
     sentence_counts: Mapping[tuple[int, ...], int]
     breakdowns: Mapping[str, Mapping[str, Row]]
+    spans: SpanScores | None = None
 
     @property
     def labeled_precision(self) -> float:
@@ -86,6 +89,7 @@ def score(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
+    spans: bool = False,
 ) -> Scores:
     """Compare predicted propositions with gold ones, sentence by sentence.
 
@@ -94,10 +98,11 @@ def score(
            under the right sense, and C- and R- arguments only together with what they continue
     by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
     train  the sentences trained on, for the breakdowns by seen lemma and sense
+    spans  score the phrases of arguments too, as `capsrl.score.spans` does
     Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
     ConfigError for an unknown mode or breakdown.
     """
-    return score_systems(gold, [pred], mode=mode, by=by, train=train)[0][0]
+    return score_systems(gold, [pred], mode=mode, by=by, train=train, spans=spans)[0][0]
 
 
 def score_systems(
@@ -107,6 +112,7 @@ def score_systems(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
+    spans: bool = False,
 ) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
     """Score several predictions in one pass over gold.
 
@@ -116,7 +122,9 @@ def score_systems(
     if mode not in MODES:
         raise ConfigError(f"mode: expected one of {', '.join(MODES)}, got {mode}")
     seen = Seen.of(train) if train is not None else None
-    collectors = [_Collector(mode, Breakdowns(by, seen)) for _ in systems]
+    collectors = [
+        _Collector(mode, Breakdowns(by, seen), SpanScores() if spans else None) for _ in systems
+    ]
     joint: Counter[tuple[int, ...]] = Counter()
     for gold_sentence, *predicted in _aligned(gold, systems):
         key: list[int] = []
@@ -129,12 +137,13 @@ def score_systems(
 
 
 class _Collector:
-    def __init__(self, mode: Mode, breakdowns: Breakdowns) -> None:
+    def __init__(self, mode: Mode, breakdowns: Breakdowns, spans: SpanScores | None) -> None:
         self._mode = mode
         self._official = Counts()
         self._counts = self._official if mode == "official" else Counts()
         self._sentence_counts: Counter[tuple[int, ...]] = Counter()
         self._breakdowns = breakdowns
+        self._spans = spans
 
     def add(self, gold: Sentence, pred: Sentence) -> tuple[int, int, int]:
         matches = match_sentence(gold, pred)
@@ -144,6 +153,8 @@ class _Collector:
             triple = self._counts.add(matches)
         self._sentence_counts[triple] += 1
         self._breakdowns.add(gold, matches)
+        if self._spans is not None:
+            self._spans.add(gold, pred)
         return triple
 
     def scores(self) -> Scores:
@@ -153,6 +164,7 @@ class _Collector:
             self._official,
             self._sentence_counts,
             self._breakdowns.tables(),
+            self._spans,
         )
 
 

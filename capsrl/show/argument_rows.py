@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.formatting import show_offsets, show_probability, visible
 from capsrl.show.role_history import RoleHistory, role_histories
-from capsrl.text.phrases import phrase_of
 
 HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
@@ -34,7 +33,7 @@ def make_rows(sentence: Sentence, proposition: Proposition, *, trace: bool = Fal
             visible(sentence.words[part.word]),
             show_probability(part.probability),
             show_offsets(part, sentence),
-            visible(_phrase(sentence, proposition, part)),
+            visible(_phrase(sentence, part)),
             visible(part.meaning or ""),
         )
         rows.append((part.word, Row(cells, kept.get(part.word))))
@@ -45,10 +44,13 @@ def make_rows(sentence: Sentence, proposition: Proposition, *, trace: bool = Fal
     return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
 
 
-def _phrase(sentence: Sentence, proposition: Proposition, part: Argument) -> str:
-    """The phrase of an argument, if there is a parse and it has more than one word."""
-    first, last = phrase_of(sentence, proposition, part) or (part.word, part.word)
-    return " ".join(sentence.words[first : last + 1]) if first < last else ""
+def _phrase(sentence: Sentence, part: Argument) -> str:
+    """The phrase of an argument on one line, if it has more than one word."""
+    phrase = part.phrase
+    if phrase is None or phrase.first == phrase.last:
+        return ""
+    text = phrase.text or " ".join(sentence.words[phrase.first : phrase.last + 1])
+    return " ".join(text.split())
 
 
 def known_columns(rows: list[Row]) -> list[int]:

@@ -11,6 +11,7 @@ from capsrl.show.drawing import DARK, FONT, LIGHT, MAX_WIDTH, Palette, style, sv
 from capsrl.show.formatting import escaped, show_probability
 from capsrl.show.layout import sense_label
 from capsrl.show.role_history import RoleHistory
+from capsrl.text.phrases import with_phrases
 
 _BAR = "#5a8fd0"  # bars behind probabilities; half transparent, to suit both themes
 _NOTE = (
@@ -43,8 +44,11 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
 
 
 def html_fragment(sentence: Sentence) -> str:
-    """One sentence, to be part of another page; notebooks show this for a Sentence."""
-    body = _body(sentence)
+    """One sentence, to be part of another page; notebooks show this for a Sentence.
+
+    Arguments without a phrase get the one that the parse of the sentence gives, if it has one.
+    """
+    body = _body(with_phrases(sentence))
     return f'<div class="capsrl"><style>{_style()}</style>{body}</div>'
 
 

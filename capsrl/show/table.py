@@ -13,6 +13,7 @@ from capsrl.sentence import Proposition, Sentence
 from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
 from capsrl.show.formatting import show_offsets, show_probability, visible
 from capsrl.show.role_history import RoleHistory
+from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
@@ -53,10 +54,13 @@ def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterat
 
 
 def sentence_table(sentence: Sentence) -> str:
-    """The sentence and its propositions as plain text, as the command line shows them."""
+    """The sentence and its propositions as plain text, as the command line shows them.
+
+    Arguments without a phrase get the one that the parse of the sentence gives, if it has one.
+    """
     console = make_console(StringIO())
     with console.capture() as capture:
-        console.print(*table_parts([sentence]))
+        console.print(*table_parts([with_phrases(sentence)]))
     return capture.get().rstrip("\n")
 
 

@@ -17,7 +17,14 @@ from spacy.tokens import Doc
 import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.options import RAW_TEXT, OptionKeywords, Options
-from capsrl.spacy.tokens import clear, read_sentences, register, store, to_sentence
+from capsrl.spacy.tokens import (
+    clear,
+    read_sentences,
+    register,
+    set_spans,
+    store,
+    to_sentence,
+)
 
 if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
     from capsrl.labeler import Labeler
@@ -46,7 +53,10 @@ make_component.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     ]
 )
 Language.factory(
-    "capsrl", assigns=["doc._.propositions"], default_config=_DEFAULTS, func=make_component
+    "capsrl",
+    assigns=["doc._.propositions", "doc.spans"],
+    default_config=_DEFAULTS,
+    func=make_component,
 )
 
 
@@ -57,7 +67,7 @@ class Component:
     device   cpu, cuda, cuda:1; default: the GPU if there is one
     threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
     frames   PropBank frame files, or an index of them; default as for `capsrl.load`
-    options  fields of `capsrl.Options`: pos, iterations, threshold
+    options  fields of `capsrl.Options`: pos, iterations, threshold, phrases
 
     The model is loaded when it is first needed: a pipeline read from disk brings its own.
     Raises ConfigError for an option that is out of range.
@@ -127,7 +137,9 @@ class Component:
         for doc in docs:
             clear(doc)
         for tokens, sentence in zip(words, labeled, strict=True):
-            store(tokens, sentence.propositions)
+            store(tokens, sentence.propositions, phrases=self.options.phrases)
+        for doc in docs:
+            set_spans(doc)
         return docs
 
     def _check_tags(self, sentences: "Sequence[Sentence]") -> None:

@@ -5,6 +5,7 @@ predicate, with keys like those of spaCy's own token attributes. So they stay wi
 wherever spaCy preserves such attributes: in bytes, in other processes, in a DocBin, in the Doc of
 one sentence (`span.as_doc`), in merged Docs. Tokens and phrases are looked up when
 `doc._.propositions` is read, from the tokens and the parse that the Doc has at that time.
+`doc.spans["capsrl"]` has the predicates and phrases as they were when the Doc was labeled.
 """
 
 from bisect import bisect_right
@@ -20,14 +21,16 @@ from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.text.phrases import phrase_of
 from capsrl.text.sentences import MAX_WORDS, split_text
 
-_NAME = "capsrl"  # in the keys of doc.user_data
+_NAME = "capsrl"  # in the keys of doc.user_data, and the key in doc.spans
+_PREDICATE = "V"  # the label of predicates in doc.spans
 
 
 @dataclass(frozen=True, slots=True)
 class TokenArgument:
     """A word that fills a role.
 
-    phrase   the phrase of the word, by `capsrl.text.phrases`; None in a Doc without a parse
+    phrase   the phrase of the word, as the model predicted it; of a model that predicts none, by
+             `capsrl.text.phrases` from the parse of the Doc, or None without a parse
     meaning  what the role means for this sense: seller, or Agent; None when unknown
     """
 
@@ -105,17 +108,21 @@ def to_sentence(words: Sequence[Token], known_tags: Container[str]) -> Sentence:
     )
 
 
-def store(words: Sequence[Token], propositions: Iterable[Proposition]) -> None:
-    """Store the propositions of a sentence in the Doc of its words."""
+def store(
+    words: Sequence[Token], propositions: Iterable[Proposition], *, phrases: bool = True
+) -> None:
+    """Store the propositions of a sentence in the Doc of its words.
+
+    phrases  whether phrases may be looked up in the parse
+    """
     for proposition in propositions:
         predicate = words[proposition.predicate]
         _data(predicate.doc)["._.", _NAME, predicate.idx, None] = {
             "sense": proposition.sense,
             "probability": proposition.probability,
+            "phrases": phrases,
             "arguments": [
-                # Relative, so that it stays right when the Doc becomes part of another.
-                [argument.role, words[argument.word].idx - predicate.idx, argument.probability]
-                for argument in proposition.arguments
+                _argument_data(words, predicate, argument) for argument in proposition.arguments
             ],
             "definition": proposition.definition,
             "frames": list(proposition.frames),
@@ -123,10 +130,45 @@ def store(words: Sequence[Token], propositions: Iterable[Proposition]) -> None:
         }
 
 
+def _argument_data(words: Sequence[Token], predicate: Token, argument: Argument) -> list[Any]:
+    """Role, offset, probability, and offsets of the first and last word of the phrase, if any.
+
+    Offsets are relative, so that they stay right when the Doc becomes part of another.
+    """
+    phrase = argument.phrase
+    offset, *edges = (
+        words[word].idx - predicate.idx
+        for word in (argument.word, *(() if phrase is None else (phrase.first, phrase.last)))
+    )
+    return [argument.role, offset, argument.probability, *edges]
+
+
+def set_spans(doc: Doc) -> None:
+    """Set `doc.spans["capsrl"]`: predicates, with the label V, and the phrases of their arguments.
+
+    The label of a phrase is its role, and `span.id_` is the position of its predicate in the Doc.
+    An argument without a phrase is its word.
+    """
+    doc.spans[_NAME] = [
+        Span(doc, first, end, label=label, span_id=str(proposition.predicate.i))
+        for proposition in propositions_of(doc)
+        for label, first, end in _spans(proposition)
+    ]
+
+
+def _spans(proposition: TokenProposition) -> Iterator[tuple[str, int, int]]:
+    """Yield the label, the first token and the token after the last of predicate and arguments."""
+    yield _PREDICATE, proposition.predicate.i, proposition.predicate.i + 1
+    for argument in proposition.arguments:
+        phrase, at = argument.phrase, argument.word.i
+        yield (argument.role, *((at, at + 1) if phrase is None else (phrase.start, phrase.end)))
+
+
 def clear(doc: Doc) -> None:
     """Remove the propositions of a Doc."""
     for start, _ in _stored(doc):
         del _data(doc)["._.", _NAME, start, None]
+    doc.spans.pop(_NAME, None)
 
 
 def propositions_of(doc: Doc) -> list[TokenProposition]:
@@ -146,18 +188,22 @@ def propositions_of(doc: Doc) -> list[TokenProposition]:
         if predicate is None:
             continue
         tree = None
-        if parsed:
+        if parsed and data.get("phrases", True):
             sentence = predicate.sent
             if sentence.start not in trees:
                 trees[sentence.start] = _Tree(sentence)
             tree = trees[sentence.start]
         arguments: list[TokenArgument] = []
         meanings = data.get("meanings", {})  # Docs of older versions have none
-        for role, distance, probability in data["arguments"]:
+        for role, distance, probability, *edges in data["arguments"]:
             word = token_at(start + distance)
-            if word is not None:
+            if word is None:
+                continue
+            if edges:
+                phrase = _between(*(token_at(start + edge) for edge in edges))
+            else:
                 phrase = tree.phrase(predicate, role, word) if tree else None
-                arguments.append(TokenArgument(role, word, probability, phrase, meanings.get(role)))
+            arguments.append(TokenArgument(role, word, probability, phrase, meanings.get(role)))
         found.append(
             TokenProposition(
                 predicate,
@@ -169,6 +215,10 @@ def propositions_of(doc: Doc) -> list[TokenProposition]:
             )
         )
     return found
+
+
+def _between(first: Token | None, last: Token | None) -> Span | None:
+    return None if first is None or last is None else first.doc[first.i : last.i + 1]
 
 
 class _Tree:

@@ -16,9 +16,10 @@ part around the head is returned. Heads may come from any file or parser: cycles
 range end the search.
 """
 
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 SINGLE_WORDS = frozenset(("AM-MOD", "AM-LVB", "AM-PRR", "C-V"))
 # Relation of the predicate to a word of the phrase -> relations that are then outside the phrase:
@@ -26,6 +27,41 @@ SINGLE_WORDS = frozenset(("AM-MOD", "AM-LVB", "AM-PRR", "C-V"))
 _CLAUSE = frozenset("nsubj csubj expl aux cop mark parataxis discourse vocative dislocated".split())
 _LEFT_OUT = {"cop": _CLAUSE} | dict.fromkeys(("acl", "relcl"), _CLAUSE | {"case", "cc"})
 _EDGES = frozenset((",", ";", ":", ".", "-", "--", "---", "–", "—", "...", "…"))
+
+
+def with_phrases(sentence: Sentence) -> Sentence:
+    """Return the sentence with a phrase for every argument, if it has a parse.
+
+    Phrases that arguments already have are kept. Without a parse the sentence is unchanged.
+    """
+    if sentence.heads is None or all(argument.phrase for argument in _arguments(sentence)):
+        return sentence
+
+    def add(proposition: Proposition, argument: Argument) -> Argument:
+        found = phrase_of(sentence, proposition, argument) if argument.phrase is None else None
+        return argument if found is None else replace(argument, phrase=Phrase(*found))
+
+    return _change_arguments(sentence, add)
+
+
+def without_phrases(sentence: Sentence) -> Sentence:
+    """Return the sentence with head words only."""
+    if not any(argument.phrase for argument in _arguments(sentence)):
+        return sentence
+    return _change_arguments(sentence, lambda _, argument: replace(argument, phrase=None))
+
+
+def _arguments(sentence: Sentence) -> Iterator[Argument]:
+    return (argument for each in sentence.propositions for argument in each.arguments)
+
+
+def _change_arguments(
+    sentence: Sentence, change: Callable[[Proposition, Argument], Argument]
+) -> Sentence:
+    return sentence.with_propositions(
+        replace(each, arguments=tuple(change(each, argument) for argument in each.arguments))
+        for each in sentence.propositions
+    )
 
 
 def phrase_of(

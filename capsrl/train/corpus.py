@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from capsrl.config import DataConfig, Recipe
 from capsrl.data.formats import read_sentences
-from capsrl.data.spans import spans_file_of, with_spans
+from capsrl.data.spans import spans_file_of
 from capsrl.errors import DataError
 from capsrl.recipe import recipe_paths
 from capsrl.sentence import Sentence
@@ -64,8 +64,7 @@ def read_corpus(data: DataConfig) -> Corpus:
 
 
 def _read(path: str) -> list[Sentence]:
-    spans = spans_file_of(path)
-    found = read_sentences(path) if spans is None else with_spans(read_sentences(path), spans)
+    found = read_sentences(path, spans=spans_file_of(path))
     sentences = [sentence for sentence in found if sentence.words]
     if not sentences:
         raise DataError(f"{path}: expected sentences, got none")

@@ -3,7 +3,7 @@ import subprocess
 import pytest
 
 from capsrl.data.formats import read_sentences, write_sentences
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from tests.helpers.terminal import run_on_a_terminal
 
 SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
@@ -26,7 +26,7 @@ def test_standard_input_and_output(convert):
     line = '{"words": ["Dogs", "bark"], "propositions": [{"predicate": 1, "sense": "bark.01"}]}'
     done = convert("-", "-", "--from", "jsonl", "--to", "conllup", stdin=line.encode())
     assert done.code == 0
-    assert done.out.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_"
+    assert done.out.split("\n")[2] == "2\tbark" + "\t_" * 8 + "\tbark.01\t_\t_"
     assert done.err == "1 sentence\n"
 
 
@@ -104,3 +104,27 @@ def test_a_bar_on_a_terminal(tmp_path, name):
     assert done.stdout == b""
     assert "5,000 lines" in shown
     assert shown.endswith("5,000 sentences\r\n")
+
+
+def test_phrases_to_a_spans_file_and_back(convert, tmp_path):
+    arguments = (Argument("A0", 2, phrase=Phrase(0, 2)),)
+    labeled = Sentence(("the", "old", "dogs", "bark"), (Proposition(3, "bark.01", arguments),))
+    write_sentences([Sentence(("Well",)), labeled], tmp_path / "in.jsonl")
+    assert convert("in.jsonl", "x.spans.tsv").err == "2 sentences\n"
+    assert (tmp_path / "x.spans.tsv").read_text() == "2\t4\tA0\t3\t1\t3\n"
+    convert("in.jsonl", "x.conll09")
+    done = convert("x.conll09", "out.jsonl", "--spans", "x.spans.tsv")
+    assert (done.code, done.err) == (0, "2 sentences\n")
+    assert [s.propositions for s in read_sentences("out.jsonl")] == [(), labeled.propositions]
+    brackets = convert("in.jsonl", "-", "--to", "brackets").out
+    assert brackets == "Well\n[A0 the old dogs] [V bark]\n"
+
+
+def test_spans_of_another_corpus(convert, tmp_path):
+    write_sentences([SENTENCE], tmp_path / "in.conll09")
+    (tmp_path / "x.spans.tsv").write_text("1\t2\tA1\t1\t1\t1\n")
+    done = convert("in.conll09", "out.jsonl", "--spans", "x.spans.tsv")
+    assert done.code == 2
+    assert done.err.startswith("error: x.spans.tsv:1: expected an argument of the corpus, got A1")
+    done = convert("ewt", "out", "--spans", "x.spans.tsv")
+    assert done.err.startswith("error: ewt: expected --spans only with a file")

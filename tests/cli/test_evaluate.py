@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from capsrl.data.formats import read_sentences, write_sentences
+from capsrl.score import score
+from capsrl.score.as_dict import scores_to_dict
+from capsrl.text.phrases import with_phrases
 from tests.helpers.tiny_networks import make_config, make_labeler
 
 TINY = Path(__file__).parent.parent / "fixtures" / "tiny.conll09"
@@ -82,3 +86,26 @@ def test_our_warnings_are_one_line(evaluate, tmp_path):
     assert done.code == 0
     assert done.err.startswith("warning: some.vec: expected the vectors the model was trained with")
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("span_width", [0, 4])
+@pytest.mark.parametrize("labeling", [(), ("--no-phrases",)])
+def test_phrases_are_scored(capsrl, tmp_path, span_width, labeling):
+    make_labeler(make_config(span_width=span_width)).save(tmp_path / "model")
+    gold = [with_phrases(sentence) for sentence in read_sentences(TINY)]
+    write_sentences(gold, tmp_path / "gold.jsonl")
+    model = ("--model", "model", "--device", "cpu")
+    done = capsrl("evaluate", "gold.jsonl", *model, "--spans", "--json", *labeling)
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)["spans"]
+    capsrl("label", "gold.jsonl", *model, "-o", "out.jsonl", *labeling)
+    scores = score(gold, read_sentences("out.jsonl"), spans=True)
+    assert found == scores_to_dict(scores)["spans"]
+    n_arguments = scores.counts.pred_arguments
+    assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}
+    exact = found["boundaries_of_right_heads"]
+    assert exact["of"] > 0
+    if span_width == 0 and not labeling:
+        assert exact["correct"] == exact["of"]  # both from the parse of the file
+    else:
+        assert exact["correct"] < exact["of"]

@@ -19,12 +19,14 @@ from jsonschema import Draft202012Validator
 
 import capsrl as library
 from capsrl.cli.inputs import Source, read_source
+from capsrl.data.bio import format_allennlp, format_brackets
 from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
+from capsrl.data.spans import format_spans
 from capsrl.show import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal
-from tests.helpers.tiny_networks import assert_same_answers, make_labeler
+from tests.helpers.tiny_networks import assert_same_answers, make_config, make_labeler
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "fixtures" / "tiny.conll09"
@@ -91,6 +93,7 @@ def test_options_do_what_they_do_in_the_library(label, labeler):
         (("--iterations", 1), {"iterations": 1}),
         (("--threshold", 0.99), {"threshold": 0.99}),
         (("--pos", "verb"), {"pos": ["verb"]}),
+        (("--pos", "verb", "--no-phrases"), {"pos": ["verb"], "phrases": False}),
         (("--pos", "noun, adjective"), {"pos": ["noun", "adjective"]}),
     ]:
         found = sentences_of(label(TEXT, "--to", "json", *arguments).out)
@@ -512,7 +515,8 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
         (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
-         " html, svg, got conllu; CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has"),
+         " allennlp, brackets, spans, html, svg, got conllu; CoNLL-U has no propositions, CoNLL-U "
+         "Plus (.conllup) has"),
         (("good.txt", "--from", "up2"), "--from: expected one of text, conll09, conllu, conllup, "),
         (("Go on.", "--from", "conll09"), "--from conll09: expected files, got the text 'Go on.'"),
         (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
@@ -628,8 +632,32 @@ def test_the_commands_of_the_page_about_labeling(label, tmp_path):
 def test_the_python_of_the_page_about_labeling(capsys):
     names = {}
     blocks = PAGE.read_text(encoding="utf-8").split("```python\n")[1:]
-    assert len(blocks) == 3
+    assert len(blocks) == 4
     for block in blocks:
         code, _, rest = block.partition("```")
         exec(compile(code, PAGE.name, "exec"), names)
         assert capsys.readouterr().out == rest.split("```\n")[1].split("```")[0]
+
+
+@pytest.fixture
+def span_model(tmp_path):
+    """The folder of a tiny model that predicts phrases."""
+    make_labeler(make_config(span_width=4)).save(tmp_path / "model")
+    return library.load(tmp_path / "model")
+
+
+def test_phrases_in_every_format(label, span_model):
+    words = "the old man saw the dog"
+    [labeled] = span_model.label(words)
+    assert any(a.phrase.last > a.phrase.first for p in labeled.propositions for a in p.arguments)
+    arguments = (words, "--model", "model", "--to")
+    assert label(*arguments, "allennlp").out == format_allennlp(labeled)
+    assert label(*arguments, "brackets").out == format_brackets(labeled)
+    assert label(*arguments, "spans").out == format_spans(labeled, 1)
+    [found] = sentences_of(label(*arguments, "jsonl").out)
+    assert found == labeled.standalone()
+    label(words, "--model", "model", "-o", "x.conllup")
+    [found] = read_sentences("x.conllup")
+    assert format_spans(found, 1) == format_spans(labeled, 1)
+    heads = json.loads(label(*arguments, "jsonl", "--no-phrases").out)
+    assert "phrase" not in json.dumps(heads)

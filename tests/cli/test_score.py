@@ -237,3 +237,64 @@ def test_scoring_needs_no_torch(files):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=files)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.fixture
+def phrases(files):
+    """Spans files beside gold and pred; in pred, A2 has the phrase of the gold A1."""
+    (files / "gold.spans.tsv").write_text("1\t2\tA0\t1\t1\t1\n1\t2\tA1\t3\t2\t3\n")
+    (files / "pred.spans.tsv").write_text("1\t2\tA0\t1\t1\t1\n1\t2\tA2\t3\t2\t3\n")
+    return files
+
+
+def test_phrases(phrases, capsrl):
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    assert (done.code, done.err) == (0, "")
+    rows = [" ".join(line.split()) for line in done.out.splitlines()]
+    assert "overall 50.00 50.00 50.00 1 2 2" in rows
+    assert "end to end 50.00 50.00 50.00 1 2 2" in rows
+    assert "A2 0.00 0.00 0.00 0 0 1" in rows
+    assert "V (not in overall) 100.00 100.00 100.00 1 1 1" in rows
+    assert "Exact boundaries where the head word is right: 100.00 % (2 / 2)" in rows
+    assert "Propositions with all phrases right: 0.00 % (0 / 1)" in rows
+    assert "Arguments without a phrase" not in done.out
+    plain = capsrl("score", "gold.conll09", "pred.conll09").out
+    assert done.out.startswith(plain)
+
+
+def test_phrases_as_json_of_both_systems(phrases, capsrl):
+    command = ("score", "gold.conll09", "pred.conll09", "--spans", "--json")
+    report = json.loads(capsrl(*command, "--compare", "other.conll09").out)
+    assert report["spans"]["f1"] == 50
+    # other.conll09 has a parse, which gives the phrases: word 3 alone
+    other = report["comparison"]["spans"]
+    assert (other["f1"], other["boundaries_of_right_heads"]["percent"]) == (50, 50)
+    assert other["without_phrase"] == {"gold": 0, "pred": 0}
+
+
+def test_phrases_of_jsonl_files(phrases, capsrl):
+    for name in ("gold", "pred"):
+        options = ("--spans", f"{name}.spans.tsv")
+        capsrl("convert", f"{name}.conll09", f"{name}2.jsonl", *options)
+    capsrl("convert", "pred.conll09", "heads.jsonl")
+    json_of = {
+        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--spans", "--json").out)["spans"]
+        for pred in ("pred2.jsonl", "pred.conll09", "heads.jsonl")
+    }
+    assert json_of["pred2.jsonl"] == json_of["pred.conll09"]
+    assert json_of["heads.jsonl"]["boundaries_of_right_heads"]["correct"] == 1
+
+
+def test_gold_without_phrases_is_refused(files, capsrl):
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    assert done.code == 2
+    assert done.err.startswith(
+        "error: gold.conll09: expected arguments with phrases to score, got head words only; score "
+        "a JSONL file with phrases, or put a file *.spans.tsv beside it"
+    )
+
+
+def test_misaligned_files_are_named_with_phrases_too(phrases, capsrl):
+    (phrases / "pred.conll09").write_text(PRED.replace("cars", "boats"))
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    assert done.err.startswith("error: pred.conll09:3 against gold.conll09:3 (sentence 1): expect")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from capsrl.data.conllu import HEADER, find_offsets, format_conllup, read_conllu
 from capsrl.data.files import read_lines
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 # A multiword token whose words are not in the text, an empty node at either end and in the middle.
 FRENCH = """\
@@ -90,7 +90,7 @@ def test_nothing_is_lost_on_the_way_to_plus():
     plus = written(read(FRENCH + ENGLISH)).removeprefix(HEADER)
     rows = [line.split("\t") for line in plus.split("\n")]
     assert "\n".join("\t".join(row[:10]) for row in rows) == FRENCH + ENGLISH
-    assert {len(row) for row in rows} == {1, 12}
+    assert {len(row) for row in rows} == {1, 13}
 
 
 def test_propositions_in_and_out():
@@ -100,8 +100,8 @@ def test_propositions_in_and_out():
         [Proposition(2, "pay.01", arguments), Proposition(0), Proposition(4, "a b")]
     )
     text = written([labelled])
-    assert "\tpay.01\tAM-NEG:2|A0:3|A1:4|A:2:4\n" in text
-    assert "\tVBP\t_\t3\taux\t_\t_\t?\t_\n" in text
+    assert "\tpay.01\tAM-NEG:2|A0:3|A1:4|A:2:4\t_\n" in text
+    assert "\tVBP\t_\t3\taux\t_\t_\t?\t_\t_\n" in text
     assert read(text) == [labelled]
     assert labelled.propositions[1].start == 7
 
@@ -127,6 +127,33 @@ def test_meanings_are_in_misc():
     assert read(text) == [labeled]
     unlabeled = read(text.replace("\tpay.01\t", "\t_\t"))[0]
     assert "Meaning[A1]" in unlabeled.columns["MISC"][2]  # of no proposition: it stays there
+
+
+def test_phrases_in_and_out():
+    (sentence,) = read(ENGLISH)
+    arguments = (
+        Argument("A0", 0, phrase=Phrase(0, 0)),
+        Argument("A1", 1, phrase=Phrase(0, 3)),
+        Argument("A1", 3, phrase=Phrase(3, 4)),
+        Argument("AM-TMP", 4),
+    )
+    labeled = sentence.with_propositions([Proposition(2, "pay.01", arguments)])
+    text = written([labeled])
+    assert "\tA0:1|A1:2|A1:4|AM-TMP:5\tA0:1-1|A1:1-4|A1:4-5\n" in text
+    assert read(text) == [labeled]
+    phrase = labeled.propositions[0].arguments[1].phrase
+    assert (phrase.start, phrase.end, phrase.text) == (0, 17, "Don't  pay 10 000")
+
+
+def test_phrases_of_other_programs():
+    (sentence,) = read(
+        SPANS + "1\ta\tx.01\tA1:2|A0:1\tA0:1-1|A2:1-2|A1:1.1-2\n1.1\tn\t_\t_\t_\n2\tb\t_\t_\t_\n"
+    )
+    assert [argument.phrase for argument in sentence.propositions[0].arguments] == [
+        Phrase(0, 0),
+        None,  # its phrase begins at an empty node
+    ]
+    assert "UP:ARGSPANS" not in sentence.columns
 
 
 def test_columns_of_another_order_and_name():
@@ -178,6 +205,7 @@ def test_unknown_is_none():
 
 WORD = "1\tGo\tgo\tVERB\tVB\t_\t0\troot\t_\t_"
 PLUS = "# global.columns = ID FORM UP:PRED UP:ARGHEADS\n"
+SPANS = "# global.columns = ID FORM UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
 
 
 @pytest.mark.parametrize(
@@ -206,6 +234,9 @@ PLUS = "# global.columns = ID FORM UP:PRED UP:ARGHEADS\n"
         (f"{PLUS}1\ta\tx.01\tA0", r"x:2: expected arguments as role:ID .*got 'A0'"),
         (f"{PLUS}1\ta\tx.01\t:1", r"x:2: expected arguments as role:ID .*got ':1'"),
         (f"{PLUS}1\ta\tx.01", r"x:2: expected 4 columns, got 3"),
+        (f"{SPANS}1\ta\tx.01\tA0:1\tA0:1", r"x:2: expected phrases as role:first-last .*'A0:1'"),
+        (f"{SPANS}1\ta\tx.01\tA0:1\tA0:1-2", r"x:2: expected phrases as .*got 'A0:1-2'"),
+        (f"{SPANS}1\ta\tx.01\tA0:1\t:1-1", r"x:2: expected phrases as .*got ':1-1'"),
         ("# global.columns = ID UP:PRED\n1\t_", r"x: expected ID first and FORM .*got ID UP:PRED;"),
         (
             "# global.columns =\n1",
@@ -293,7 +324,7 @@ def test_id_and_text_win_over_comments():
 def test_a_sentence_from_conll09_keeps_tags_and_features():
     columns = {"PFEAT": ("_",), "FEAT": ("Mood=Imp",), "POS": ("VB",)}
     sentence = Sentence(("Go",), tags=("VB",), columns=columns)
-    assert "1\tGo\t_\t_\tVB\tMood=Imp\t_\t_\t_\t_\t_\t_\n" in format_conllup(sentence)
+    assert "1\tGo\t_\t_\tVB\tMood=Imp\t_\t_\t_\t_\t_\t_\t_\n" in format_conllup(sentence)
 
 
 def test_offsets_need_every_word():

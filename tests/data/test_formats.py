@@ -97,7 +97,7 @@ def test_unknown_compression(suffix):
 def test_formats_are_checked_before_anything_is_read_or_written(tmp_path):
     with pytest.raises(ConfigError, match="got none"):
         read_sentences("no such file")
-    with pytest.raises(ConfigError, match="expected one of conll09, conllup, jsonl, got up1"):
+    with pytest.raises(ConfigError, match="expected one of conll09, conllup, jsonl, .*got up1"):
         write_sentences([], tmp_path / "x", "up1")
     assert not list(tmp_path.iterdir())
 

@@ -92,6 +92,17 @@ TRACED = ("propositions", 0, "trace")
         ((*ARGUMENT, "role"), None, r"x: propositions\[0\].arguments\[0\].role: .* got null"),
         ((*ARGUMENT, "word"), "0", r"\.arguments\[0\].word: expected an integer from 0, got '0'"),
         ((*ARGUMENT, "form"), "a" * 99, r"\.form: expected 'Dogs', word 0, got 'a{56}\.\.\.$"),
+        (
+            (*ARGUMENT, "phrase"),
+            {"first": 1, "last": 2},
+            r"\.arguments\[0\]\.phrase: expected a phrase that contains word 0, got words 1 to 2",
+        ),
+        (
+            (*ARGUMENT, "phrase"),
+            {"first": 1, "last": 0},
+            r"\.phrase: expected first <= last, got 1 and 0",
+        ),
+        ((*ARGUMENT, "phrase"), {"first": 0, "last": 3}, r"\.phrase\.last: .* of 3 words.* got 3"),
         (ARGUMENT, [], r"x: propositions\[0\].arguments\[0\]: expected an object, got an array"),
     ],
 )

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from capsrl.data.jsonl import (
     sentence_to_dict,
 )
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 from capsrl.show import role_histories
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -218,7 +219,18 @@ def sentences(draw):
     propositions = st.just([])
     if n:
         position = st.integers(0, n - 1)
-        argument = spanned(Argument, STRING, position, probability)
+        argument = st.builds(
+            lambda argument, edges, pair: replace(
+                argument,
+                phrase=edges
+                and Phrase(
+                    min(edges[0], argument.word), max(edges[1], argument.word), *(pair or ())
+                ),
+            ),
+            spanned(Argument, STRING, position, probability),
+            st.none() | st.tuples(position, position),
+            st.none() | span,
+        )
         arguments = st.lists(argument, max_size=3).map(tuple)
         proposition = spanned(Proposition, position, st.none() | STRING, arguments, probability)
         propositions = st.lists(proposition, max_size=3)

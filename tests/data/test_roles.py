@@ -1,6 +1,6 @@
 import pytest
 
-from capsrl.data.roles import conll09_role
+from capsrl.data.roles import conll09_role, propbank_role
 
 
 @pytest.mark.parametrize(
@@ -15,3 +15,15 @@ from capsrl.data.roles import conll09_role
 def test_conll09_names(role, name):
     assert conll09_role(role) == name
     assert conll09_role(name) == name
+
+
+@pytest.mark.parametrize(
+    ("role", "name"),
+    [
+        ("A0", "ARG0"), ("AA", "ARGA"), ("AM-TMP", "ARGM-TMP"), ("C-A1", "C-ARG1"), ("V", "V"),
+        ("R-AM-LOC", "R-ARGM-LOC"), ("C-V", "C-V"), ("arg0-agt", "arg0-agt"), ("ACT", "ACT"),
+    ],
+)  # fmt: skip
+def test_propbank_names(role, name):
+    assert propbank_role(role) == propbank_role(name) == name
+    assert conll09_role(name) == role

@@ -120,6 +120,12 @@ def test_written_as_read(path, tmp_path):
     assert list(with_spans([EMPTY, SOLD], tmp_path / "y.tsv.xz")) == labeled
 
 
+def test_roles_that_a_line_cannot_hold():
+    odd = Sentence(("go",), (Proposition(0, None, (Argument("A\t0", 0, phrase=Phrase(0, 0)),)),))
+    with pytest.raises(DataError, match=r"sentence 'go': expected roles without tabs .*'A\\t0'"):
+        format_spans(odd, 1)
+
+
 @given(st.data())
 def test_any_phrases_come_back(tmp_path_factory, data):
     n = 6

@@ -25,6 +25,7 @@ TEXT = "An injury prevented Hiti from signing the contract. Her lawyers were ang
         {"pos": ["verb"], "threshold": 0.9},
         {"at": [10, 36]},
         {"one_sentence_per_line": True},
+        {"phrases": False},
     ],
 )
 def test_same_as_the_library(labeler, options):

@@ -16,6 +16,7 @@ import pytest
 from capsrl.data.conll09 import format_conll09
 from capsrl.data.jsonl import read_jsonl
 from capsrl.sentence import Proposition
+from tests.helpers.tiny_networks import make_config, make_labeler
 
 uvicorn = pytest.importorskip("uvicorn")
 playwright = pytest.importorskip("playwright.sync_api")
@@ -385,3 +386,26 @@ def test_token(browser, labeler):
     playwright.expect(token).to_be_hidden()
     page.close()
     server.stop()
+
+
+@needs_browser
+def test_phrases(browser):
+    labeler = make_labeler(make_config(span_width=4))
+    text = "the old man saw the dog"
+    (sentence,) = labeler.label(text, trace=True)
+    proposition = max(sentence.propositions, key=lambda each: len(each.arguments))
+    phrases = [
+        f"{argument.role}: {argument.phrase.text}"
+        for argument in proposition.arguments
+        if argument.phrase.first < argument.phrase.last
+    ]
+    assert phrases
+    server = Server(make_app(labeler, limits=Limits(trace_characters=1000)))
+    try:
+        page = browser.new_page(base_url=server.url)
+        page.goto("/")
+        label(page, text)
+        playwright.expect(page.locator("#phrases")).to_have_text("; ".join(phrases))
+        page.close()
+    finally:
+        server.stop()

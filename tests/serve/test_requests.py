@@ -66,9 +66,8 @@ def test_parse(body, request_):
         ('{"text": "a", "iterations": 11}', "iterations: expected at most 10, got 11"),
         (
             '{"text": "a", "iteration": 2}',
-            "iteration: expected a field named at, html, iterations, one_sentence_per_line, pos, "
-            "text, texts, threshold, trace"
-            ", got another",
+            "iteration: expected a field named at, html, iterations, one_sentence_per_line, "
+            "phrases, pos, text, texts, threshold, trace, got another",
         ),
         (
             '{"text": "a", "predicates": "found"}',

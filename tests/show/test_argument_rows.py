@@ -1,6 +1,6 @@
 """Rows of tables: arguments, dropped arguments, and what is known of them."""
 
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.show.argument_rows import known_columns, make_rows, step_headings
 from tests.helpers.show_sentences import contract, with_meanings
 
@@ -27,10 +27,19 @@ def test_dropped_arguments():
 
 def test_phrases_of_several_words():
     words = ("The", "man", "signed", "it")
-    parts = (Argument("A0", 1), Argument("A1", 3))
-    sentence = Sentence(words, (Proposition(2, "sign.01", parts),), heads=(1, 2, None, 2))
+    parts = (Argument("A0", 1, phrase=Phrase(0, 1)), Argument("A1", 3, phrase=Phrase(3, 3)))
+    sentence = Sentence(words, (Proposition(2, "sign.01", parts),))
     rows = make_rows(sentence, sentence.propositions[0])
     assert [row.cells[4] for row in rows] == ["The man", ""]
+
+
+def test_phrases_are_shown_as_in_the_text():
+    words, text = ("Don", "'s", "dog", "barked"), "Don's\n  dog barked"
+    parts = (Argument("A0", 2, phrase=Phrase(0, 2)),)
+    sentence = Sentence(words, text=text, offsets=((0, 3), (3, 5), (8, 11), (12, 18)))
+    sentence = sentence.with_propositions([Proposition(3, "bark.01", parts)])
+    rows = make_rows(sentence, sentence.propositions[0])
+    assert [row.cells[4] for row in rows] == ["Don's dog"]
 
 
 def test_step_headings():

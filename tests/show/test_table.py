@@ -7,6 +7,7 @@ from rich.console import Console
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.table import make_console, table_parts
+from capsrl.text.phrases import with_phrases
 from tests.helpers.show_sentences import contract, with_meanings
 
 MEANINGS = {"sign.01": {"A0": "signer", "A1": "thing signed"}, "leave.01": {"A0": "goer"}}
@@ -91,10 +92,13 @@ def test_phrases():
     read = Sentence(words, heads=(2, 2, 3, None, 3, 3)).with_propositions(
         [Proposition(3, "sign.01", parts)]
     )
-    assert printed(with_meanings(read, MEANINGS)).splitlines()[2:] == [
+    assert printed(with_meanings(with_phrases(read), MEANINGS)).splitlines()[2:] == [
         "    A0  man  The old man  signer",
         "    A1  it                thing signed",
     ]
+    assert "The old man" not in printed(read).splitlines()[2]
+    assert str(read).splitlines()[2] == "    A0  man  The old man"
+    assert "The old man" in read._repr_html_()
 
 
 def test_wide_characters_are_aligned():

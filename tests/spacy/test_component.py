@@ -124,6 +124,27 @@ def test_phrases_of_a_later_parse(nlp):
     assert [a.phrase.text for a in doc._.propositions[0].arguments] == ["Hiti", "the contract"]
 
 
+def test_heads_only():
+    find = Component(phrases=False)
+    doc = find(parsed())
+    assert all(a.phrase is None for p in doc._.propositions for a in p.arguments)
+    assert "man" in [span.text for span in doc.spans["capsrl"]]
+    assert all(len(span) == 1 for span in doc.spans["capsrl"])
+
+
+def test_spans_are_those_of_the_propositions(nlp):
+    doc = nlp.get_pipe("capsrl")(parsed())
+    found = [(span.label_, span.text, span.id_) for span in doc.spans["capsrl"]]
+    assert found[:4] == [
+        ("V", "left", "4"),
+        ("A0", "The man", "4"),
+        ("R-A0", "who", "4"),
+        ("A1", "town", "4"),
+    ]
+    again = nlp.get_pipe("capsrl")(doc)
+    assert [(span.label_, span.text, span.id_) for span in again.spans["capsrl"]] == found
+
+
 def test_lemmas_of_a_tagger_are_used(nlp):
     words = ["She", "saw", "it"]
     vocab = spacy.blank("en").vocab
@@ -327,7 +348,10 @@ def test_capsrl_imports_neither_spacy_nor_torch():
 
 
 def test_analyze_pipes(nlp):
-    assert nlp.analyze_pipes()["summary"]["capsrl"]["assigns"] == ["doc._.propositions"]
+    assert nlp.analyze_pipes()["summary"]["capsrl"]["assigns"] == [
+        "doc._.propositions",
+        "doc.spans",
+    ]
 
 
 def test_documentation(capsys):

@@ -7,10 +7,29 @@ import spacy
 from spacy.tokens import Doc, DocBin
 
 from capsrl.errors import ConfigError
-from capsrl.sentence import Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.spacy import register
-from capsrl.spacy.tokens import propositions_of, read_sentences, to_sentence
+from capsrl.spacy.tokens import (
+    clear,
+    propositions_of,
+    read_sentences,
+    set_spans,
+    store,
+    to_sentence,
+)
 from tests.spacy.test_component import TEXT, plain
+
+PROPOSITION = Proposition(
+    1,
+    "sell.01",
+    (
+        Argument("A0", 0, 0.9, phrase=Phrase(0, 0)),
+        Argument("A1", 4, 0.8, phrase=Phrase(2, 4)),
+        Argument("AM-TMP", 5, 0.7),
+    ),
+    0.9,
+)
+FOUND = [("A0", "Mira", "Mira"), ("A1", "bicycle", "her \n old bicycle"), ("AM-TMP", "now", None)]
 
 
 def test_white_space_is_skipped(nlp):
@@ -105,3 +124,79 @@ def test_register_a_name_in_use():
     finally:
         Doc.remove_extension("propositions")
         register()
+
+
+def labeled() -> Doc:
+    """White space among the tokens is no word of the sentence."""
+    words = ["Mira", "sold", "her", "\n", "old", "bicycle", "now"]
+    doc = Doc(spacy.blank("en").vocab, words=words)
+    [tokens] = read_sentences(doc)
+    store(tokens, [PROPOSITION])
+    set_spans(doc)
+    return doc
+
+
+def phrases(doc):
+    return [
+        (argument.role, argument.word.text, argument.phrase and argument.phrase.text)
+        for proposition in propositions_of(doc)
+        for argument in proposition.arguments
+    ]
+
+
+def spans(doc):
+    return [(span.label_, span.text, span.id_) for span in doc.spans["capsrl"]]
+
+
+def test_phrases_of_the_model():
+    assert phrases(labeled()) == FOUND
+
+
+def test_spans():
+    assert spans(labeled()) == [
+        ("V", "sold", "1"),
+        ("A0", "Mira", "1"),
+        ("A1", "her \n old bicycle", "1"),
+        ("AM-TMP", "now", "1"),
+    ]
+
+
+def test_the_phrase_of_the_model_comes_before_that_of_the_parse():
+    doc = labeled()
+    for token, head in zip(doc, (1, 1, 5, 2, 5, 1, 1), strict=True):
+        token.head, token.dep_ = doc[head], "dep"
+    store([token for token in doc if not token.is_space], [PROPOSITION])
+    assert phrases(doc)[:2] == FOUND[:2]
+    assert phrases(doc)[2] == ("AM-TMP", "now", "now")
+    store([token for token in doc if not token.is_space], [PROPOSITION], phrases=False)
+    assert phrases(doc) == FOUND
+
+
+def test_stored_docs_keep_phrases():
+    doc = labeled()
+    merged = Doc.from_docs([Doc(doc.vocab, words=["Well", "."]), doc])
+    assert phrases(merged) == FOUND
+    again = list(DocBin(docs=[doc], store_user_data=True).get_docs(doc.vocab))[0]
+    assert phrases(again) == FOUND
+    assert spans(again) == spans(doc)
+
+
+def test_a_part_of_a_doc():
+    assert phrases(labeled()[:5].as_doc(copy_user_data=True)) == [("A0", "Mira", "Mira")]
+    cut = labeled()[1:].as_doc(copy_user_data=True)
+    assert phrases(cut) == FOUND[1:]
+
+
+def test_docs_stored_before_there_were_phrases():
+    doc = labeled()
+    [data] = [value for key, value in doc.user_data.items() if key[1] == "capsrl"]
+    data["arguments"] = [argument[:3] for argument in data["arguments"]]
+    del data["phrases"]
+    assert phrases(doc) == [(role, word, None) for role, word, _ in FOUND]
+
+
+def test_cleared():
+    doc = labeled()
+    clear(doc)
+    assert propositions_of(doc) == [] and "capsrl" not in doc.spans
+    clear(doc)

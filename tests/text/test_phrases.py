@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.text.phrases import phrase_of, span_around
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.text.phrases import phrase_of, span_around, with_phrases, without_phrases
 
 
 def parsed(rows: str) -> Sentence:
@@ -96,6 +96,24 @@ def test_an_interrupted_phrase_is_the_span_around_its_head():
 
 def test_no_parse_no_phrase():
     assert phrase_of(Sentence(("Go", "on")), Proposition(0), Argument("A1", 1)) is None
+
+
+LEFT = Proposition(3, "leave.01", (Argument("A0", 1), Argument("R-A0", 2, phrase=Phrase(1, 2))))
+BARE = Sentence(("the", "man", "who", "left"), (LEFT,))
+PARSED = Sentence(BARE.words, (LEFT,), heads=(1, None, 3, 1))
+
+
+def test_sentences_with_phrases():
+    def phrases(sentence):
+        return [argument.phrase for argument in sentence.propositions[0].arguments]
+
+    assert phrases(with_phrases(PARSED)) == [Phrase(0, 1), Phrase(1, 2)]
+    assert phrases(with_phrases(PARSED))[0].text == "the man"
+    assert with_phrases(BARE) is BARE
+    assert phrases(without_phrases(with_phrases(PARSED))) == [None, None]
+    heads_only = without_phrases(BARE)
+    assert without_phrases(heads_only) is heads_only
+    assert with_phrases(with_phrases(PARSED)) == with_phrases(PARSED)
 
 
 def test_heads_without_relations():

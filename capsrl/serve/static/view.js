@@ -15,6 +15,14 @@ function meaningOf({ words }, { definition, arguments: filled }) {
   return [definition, ...roles].filter(Boolean).join("; ");
 }
 
+// The phrases of more than one word, as a line of text.
+function phrasesOf(proposition) {
+  return proposition.arguments
+    .filter(({ phrase }) => phrase && phrase.first < phrase.last)
+    .map(({ role, phrase }) => `${role}: ${phrase.text}`)
+    .join("; ");
+}
+
 export class View {
   // onMove is called with the iteration whenever it changes.
   constructor(onMove) {
@@ -45,6 +53,9 @@ export class View {
     this.part("view-title").textContent =
       `${sentence.words[proposition.predicate]}: ${senseOf(proposition)}`;
     this.part("meaning").textContent = meaningOf(sentence, proposition);
+    const phrases = phrasesOf(proposition);
+    this.part("phrases").textContent = phrases;
+    this.part("phrases").hidden = !phrases;
     this.slider.max = last;
     this.slider.disabled = this.part("play").disabled = last === 0;
     this.iteration = iteration === null ? last : Math.min(Math.max(iteration, 0), last);
