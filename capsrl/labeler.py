@@ -15,6 +15,7 @@ from capsrl.data.frame_sources import choose_frames
 from capsrl.device import default_threads, find_device, limited_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.model.batches import bucket
+from capsrl.model.calibration import Calibration, load_calibration
 from capsrl.model.folder import load_network, save_network
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
@@ -38,10 +39,11 @@ class Labeler:
 
     Every prediction goes through `label_sentences`: raw text, dev scoring, command line, server.
 
-    device   cpu, cuda, cuda:1; default: the GPU if there is one
-    threads  maximum number of CPU threads; default: the cores of the process, or one if the machine
-             is busy. A single sentence uses one
-    frames   PropBank's rolesets, which say what roles mean; default: those of the model
+    calibration  curves that make the probabilities of the network calibrated ones; None for none
+    device       cpu, cuda, cuda:1; default: the GPU if there is one
+    threads      maximum number of CPU threads; default: the cores of the process, or one if the
+                 machine is busy. A single sentence uses one
+    frames       PropBank's rolesets, which say what roles mean; default: those of the model
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class Labeler:
         network: Network,
         config: ModelConfig,
         *,
+        calibration: Calibration | None = None,
         device: str | torch.device | None = None,
         threads: int | None = None,
         frames: FrameIndex | None = None,
@@ -59,13 +62,18 @@ class Labeler:
         self.network = network.to(self.device)
         self.config = config
         self.frames = network.inventory.frames if frames is None else frames
-        self._predictor = Predictor(self.network, self.device, self.frames)
+        self._predictor = Predictor(self.network, self.device, self.frames, calibration)
         self.threads = threads
 
     @property
     def inventory(self) -> Inventory:
         """The roles, senses and words the model knows."""
         return self.network.inventory
+
+    @property
+    def calibration(self) -> Calibration | None:
+        """How probabilities are calibrated; None if they are those of the network."""
+        return self._predictor.calibration
 
     @overload
     def label(  # type: ignore[overload-overlap]  # a string is an iterable of strings too
@@ -102,7 +110,8 @@ class Labeler:
         at       where the predicates of one text are: offsets of characters, or positions of words
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
-                 trace, phrases, html, one_sentence_per_line
+                 sense_threshold, proposition_threshold, trace, phrases, html,
+                 one_sentence_per_line, raw
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
@@ -274,7 +283,13 @@ class Labeler:
 
     def save(self, folder: str | Path, *, precision: Precision = "full") -> None:
         """Write the model folder, replacing a model that was there."""
-        save_network(self.network, self.config, Path(folder), precision=precision)
+        save_network(
+            self.network,
+            self.config,
+            Path(folder),
+            precision=precision,
+            calibration=self.calibration,
+        )
 
     @classmethod
     def load(
@@ -294,8 +309,14 @@ class Labeler:
         warns if it is gone: words that the training data did not have are then unknown.
         """
         network, config = load_network(Path(folder))
-        chosen = choose_frames(frames, network.inventory.frames)
-        return cls(network, config, device=device, threads=threads, frames=chosen)
+        return cls(
+            network,
+            config,
+            calibration=load_calibration(Path(folder)),
+            device=device,
+            threads=threads,
+            frames=choose_frames(frames, network.inventory.frames),
+        )
 
 
 def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:

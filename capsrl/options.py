@@ -24,10 +24,13 @@ class OptionKeywords(TypedDict, total=False):
     pos: Collection[PredicatePos] | None
     iterations: int | None
     threshold: float
+    sense_threshold: float
+    proposition_threshold: float
     trace: bool
     phrases: bool
     html: bool
     one_sentence_per_line: bool
+    raw: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,10 +42,14 @@ class Options:
     pos         keep only predicates of these parts of speech: verb, noun, adjective; None for all
     iterations  number of routing iterations; None for as many as in training
     threshold   leave out arguments that are less probable than this
+    sense_threshold        leave out propositions whose sense is less probable than this
+    proposition_threshold  leave out propositions that are less probable than this, as a whole:
+                           sense and all arguments right (`Proposition.joint_probability`)
     trace       keep the role probabilities of every iteration in `Proposition.trace`
     phrases     give the phrase of each argument; False: head words only
     html        raw text has HTML tags and entities, which are not words
     one_sentence_per_line  every line of raw text is a sentence
+    raw         give the probabilities of the network, not calibrated ones
     """
 
     predicates: PredicateSource = field(
@@ -60,6 +67,16 @@ class Options:
     threshold: float = field(
         default=0.0, metadata={"help": "Leave out arguments that are less probable than this."}
     )
+    sense_threshold: float = field(
+        default=0.0,
+        metadata={"help": "Leave out propositions whose sense is less probable than this."},
+    )
+    proposition_threshold: float = field(
+        default=0.0,
+        metadata={
+            "help": "Leave out propositions less probable than this: sense and all arguments right."
+        },
+    )
     trace: bool = field(
         default=False,
         metadata={"help": "Show or keep the role probabilities of every iteration."},
@@ -74,6 +91,10 @@ class Options:
     one_sentence_per_line: bool = field(
         default=False, metadata={"help": "Take every line of text for one sentence."}
     )
+    raw: bool = field(
+        default=False,
+        metadata={"help": "Give the probabilities of the network, not calibrated ones."},
+    )
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
@@ -86,9 +107,10 @@ class Options:
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         if self.iterations is not None and not _is_integer(self.iterations, at_least=1):
             _refuse("iterations", "an integer of at least 1", self.iterations)
-        if not _is_number(self.threshold) or not 0 <= self.threshold <= 1:
-            _refuse("threshold", "a number from 0 to 1", self.threshold)
-        for name in ("trace", "phrases", *RAW_TEXT):
+        for name in ("threshold", "sense_threshold", "proposition_threshold"):
+            if not _is_number(value := getattr(self, name)) or not 0 <= value <= 1:
+                _refuse(name, "a number from 0 to 1", value)
+        for name in ("trace", "phrases", *RAW_TEXT, "raw"):
             if not isinstance(value := getattr(self, name), bool):
                 _refuse(name, "True or False", value)
 

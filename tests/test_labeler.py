@@ -8,12 +8,15 @@ import torch
 from capsrl.errors import ConfigError
 from capsrl.labeler import CHUNK, Labeler
 from capsrl.model.build import make_network
+from capsrl.model.calibration import counts_of_senses
 from capsrl.model.inventory import build_inventory
 from capsrl.options import Options
 from tests.helpers.tiny_networks import (
+    CALIBRATION,
     SENTENCES,
     UNSEEN,
     assert_same_answers,
+    bare,
     blind,
     make_config,
     make_labeler,
@@ -239,6 +242,56 @@ def test_the_threshold_leaves_unsure_arguments_out():
         found = label(labeler, ALL, threshold=threshold)
         assert [[list(p.arguments) for p in s.propositions] for s in found] == expected
     assert expected != [[list(p.arguments) for p in s.propositions] for s in everything]
+
+
+@pytest.mark.parametrize(
+    ("option", "field"),
+    [("sense_threshold", "probability"), ("proposition_threshold", "joint_probability")],
+)
+@pytest.mark.parametrize("calibration", [None, CALIBRATION])
+def test_thresholds_leave_unsure_propositions_out(option, field, calibration):
+    labeler = make_labeler()
+    labeler = Labeler(labeler.network, labeler.config, calibration=calibration)
+    everything = label(labeler, ALL)
+    found = sorted(getattr(p, field) for s in everything for p in s.propositions)
+    middle = found[len(found) // 2]
+    assert found[0] < middle
+    expected = [[p for p in s.propositions if getattr(p, field) >= middle] for s in everything]
+    kept = label(labeler, ALL, **{option: middle})
+    assert [list(s.propositions) for s in kept] == expected
+
+
+def test_calibration_changes_probabilities_only(tmp_path):
+    plain = make_labeler()
+    calibrated = Labeler(plain.network, plain.config, calibration=CALIBRATION)
+    for predicates in ("marked", "found"):
+        raw = label(plain, ALL, predicates=predicates)
+        answers = label(calibrated, ALL, predicates=predicates)
+        assert [bare(s) for s in answers] == [bare(s) for s in raw]
+        counts = counts_of_senses(plain.inventory)
+        assert answers == [
+            s.with_propositions(CALIBRATION.apply(s.propositions, counts)) for s in raw
+        ]
+        assert answers != raw
+        assert label(calibrated, ALL, predicates=predicates, raw=True) == raw
+        for s in raw:
+            for p in s.propositions:
+                assert (p.predicate_probability is None) == (predicates == "marked")
+    calibrated.save(tmp_path / "model")
+    loaded = Labeler.load(tmp_path / "model")
+    assert loaded.calibration == CALIBRATION
+    assert label(loaded, ALL) == label(calibrated, ALL)
+    plain.save(tmp_path / "model")
+    assert Labeler.load(tmp_path / "model").calibration is None
+
+
+def test_traces_are_not_calibrated():
+    plain = make_labeler()
+    calibrated = Labeler(plain.network, plain.config, calibration=CALIBRATION)
+    pairs = zip(label(plain, ALL, trace=True), label(calibrated, ALL, trace=True), strict=True)
+    for raw, other in pairs:
+        for left, right in zip(raw.propositions, other.propositions, strict=True):
+            np.testing.assert_array_equal(left.trace.beliefs, right.trace.beliefs)
 
 
 @pytest.mark.parametrize("precision", ["full", "half", "compact"])

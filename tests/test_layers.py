@@ -45,6 +45,7 @@ LAZY = {
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
     "capsrl.cli.distill.distill_command": "capsrl.distill.shards",
+    "capsrl.cli.calibrate.calibrate_command": "capsrl.train.calibrate",
 }
 MAY_HAVE_TORCH = tuple(
     f"capsrl.{layer}" for layer in ("model", "labeler", "distill", "train", "device")

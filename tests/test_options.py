@@ -31,10 +31,13 @@ def test_keywords_are_the_fields():
         ("threshold", -0.1, "a number from 0 to 1"),
         ("threshold", float("nan"), "a number from 0 to 1"),
         ("threshold", "0.5", "a number from 0 to 1"),
+        ("sense_threshold", 1.1, "a number from 0 to 1"),
+        ("proposition_threshold", None, "a number from 0 to 1"),
         ("trace", 1, "True or False"),
         ("html", "yes", "True or False"),
         ("one_sentence_per_line", None, "True or False"),
         ("phrases", None, "True or False"),
+        ("raw", 0, "True or False"),
     ],
 )
 def test_bad_values_are_refused(option, value, expected):

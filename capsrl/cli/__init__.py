@@ -32,6 +32,7 @@ _COMMANDS = {
     "score": ("Corpora", "Score predicted propositions against gold ones."),
     "train": ("Your own models", "Train a model from a recipe."),
     "distill": ("Your own models", "Label text with models that another one learns from."),
+    "calibrate": ("Your own models", "Make the probabilities of a model mean what they say."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
 }
 

@@ -2,12 +2,13 @@
 
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 import typer
 
+from capsrl.cli.calibration_tables import print_calibration
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
 from capsrl.data.files import STANDARD
@@ -17,6 +18,8 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.score import MODES, MisalignedError, Mode, Scores, score_systems
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
+from capsrl.score.calibration import CalibrationScores, score_calibration
+from capsrl.score.plot import plot_reliability, save_figure
 from capsrl.score.scorer import ADVICE
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
@@ -54,6 +57,14 @@ class ScoreOptions:
             "GOLD.spans.tsv beside the file.",
         ),
     ] = False
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="Print whether the probabilities are right (ECE)."),
+    ] = False
+    reliability: Annotated[
+        str | None,
+        option("FILE", "Draw how often answers of a probability are right: .svg, .png or .pdf."),
+    ] = None
     from_format: FromCorpus = None
     as_json: Json = False
     seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
@@ -88,12 +99,16 @@ def report_scores(
 
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
+    kept_gold: list[Sentence] = []
+    kept_pred: list[Sentence] = []
+    keep = options.calibration or options.reliability is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
+    compared = [_with_phrases(system) for system in systems] if options.spans else systems
     try:
         scores, joint = score_systems(
-            gold,
-            [_with_phrases(system) for system in systems] if options.spans else systems,
+            _remember(gold, kept_gold) if keep else gold,
+            [_remember(compared[0], kept_pred) if keep else compared[0], *compared[1:]],
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
@@ -110,13 +125,40 @@ def report_scores(
     _check_phrases(files[0], scores[0])
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
     test = paired_test(joint, seed=options.seed) if options.compare else None
+    calibration = _score_calibration(kept_gold, kept_pred, files[1], options) if keep else None
     if options.as_json:
         report = {**names, **_report(scores, intervals)}
+        if calibration is not None:
+            report["calibration"] = calibration.to_dict()
         if test is not None:
             report["comparison"] = {"pred": options.compare, **_comparison(scores[1], test)}
         sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     else:
         print_scores(files, scores, intervals, test)
+        if calibration is not None:
+            print_calibration(calibration)
+
+
+def _remember(sentences: Iterable[Sentence], kept: list[Sentence]) -> Iterator[Sentence]:
+    """Yield sentences and append them to a list."""
+    for sentence in sentences:
+        kept.append(sentence)
+        yield sentence
+
+
+def _score_calibration(
+    gold: list[Sentence], pred: list[Sentence], name: str, options: ScoreOptions
+) -> CalibrationScores:
+    """Score probabilities, and draw the reliability diagram if there is a file for it."""
+    scores = score_calibration(gold, pred)
+    if not any(scores.kinds.values()):
+        raise DataError(
+            f"{name}: expected propositions with probabilities, got none; JSON lines keep those "
+            "of `capsrl label`"
+        )
+    if options.reliability is not None:
+        save_figure(plot_reliability(scores), options.reliability)
+    return scores
 
 
 def _with_phrases(sentences: Iterable[Sentence]) -> Iterable[Sentence]:

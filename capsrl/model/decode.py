@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
@@ -20,29 +21,27 @@ def decode(
     lemmas: Sequence[str],
     lengths: Sequence[int],
     inventory: Inventory,
-    threshold: float = 0.0,
     trace: bool = False,
     frames: FrameIndex = NO_FRAMES,
 ) -> list[Proposition]:
     """The most probable sense of each predicate and role of each word.
 
-    No constraints are applied: routing is meant to learn that a role is filled once.
+    No constraints are applied: routing is meant to learn that a role is filled once. The
+    probabilities are those of the network; `Calibration.apply` calibrates them.
 
     positions  P  position of each predicate
     lemmas     P  its lemma
     lengths    P  words of its sentence
-    threshold  arguments less probable than this are dropped
     trace      add the role probabilities of every routing iteration
     frames     say what senses and roles mean
     """
-    probs = logits.routing.final.softmax(-1)
-    best, roles = (tensor.cpu().numpy() for tensor in probs.max(-1))  # P T
-    sense_probs, senses = (t.tolist() for t in logits.senses.softmax(-1).max(-1))
-    pattern_probs, patterns = (t.tolist() for t in logits.patterns.softmax(-1).max(-1))
+    best, roles = (tensor.cpu().numpy() for tensor in _most_probable(logits.routing.final))  # P T
+    sense_probs, senses = (t.tolist() for t in _most_probable(logits.senses))
+    pattern_probs, patterns = (t.tolist() for t in _most_probable(logits.patterns))
     traces = _traces(logits.routing, lengths, inventory) if trace else [None] * len(positions)
     names = list(inventory.roles)
     phrases = _phrases(logits.spans)
-    filled = (roles != NO_ROLE_ID) & (best >= threshold)
+    filled = roles != NO_ROLE_ID
     decoded: list[Proposition] = []
     for row, (position, lemma) in enumerate(zip(positions, lemmas, strict=True)):
         words = np.flatnonzero(filled[row, : lengths[row]]).tolist()
@@ -67,6 +66,7 @@ def decode(
                     for word in words
                 ),
                 probability=probability,
+                joint_probability=probability * float(best[row, : lengths[row]].prod()),
                 trace=traces[row],
                 definition=frames.definition(sense),
                 frames=frames.links(sense),
@@ -82,6 +82,18 @@ def _phrases(spans: SpanLogits | None) -> list[list[tuple[int, int]]] | None:
     best = torch.stack([spans.firsts.argmax(-1), spans.lasts.argmax(-1)], -1)  # P T 2
     phrases: list[list[tuple[int, int]]] = best.tolist()
     return phrases
+
+
+def _most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """The probability of the most probable class, in double precision, and its id.
+
+    logits  ... classes
+    """
+    probs = logits.softmax(-1)
+    ids = probs.argmax(-1)
+    # Half of the probabilities are so near to 1 that single precision would round them to it.
+    others = probs.scatter(-1, ids.unsqueeze(-1), 0.0).sum(-1)
+    return 1 - others.cpu().double(), ids
 
 
 def _traces(

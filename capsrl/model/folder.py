@@ -1,5 +1,7 @@
 """Save and load model folders: config.json, vocab.json, frames.tsv, weights and word sources.
 
+`calibration.json` is saved here too, and read by `calibration.py`.
+
 Folders are written atomically. Everything read is checked: missing or damaged files, tensors of
 another shape and newer formats are refused with a message that names them.
 """
@@ -20,6 +22,7 @@ from capsrl.config import ModelConfig
 from capsrl.data.frame_index import FrameIndex
 from capsrl.errors import DataError, ModelError
 from capsrl.model.build import attach_files, make_network
+from capsrl.model.calibration import Calibration
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.weights import Precision, check_weights, load_weights, save_weights
@@ -30,7 +33,12 @@ _FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 
 def save_network(
-    network: Network, config: ModelConfig, folder: Path, *, precision: Precision = "full"
+    network: Network,
+    config: ModelConfig,
+    folder: Path,
+    *,
+    precision: Precision = "full",
+    calibration: Calibration | None = None,
 ) -> None:
     """Write a model folder, replacing an older model.
 
@@ -51,6 +59,8 @@ def save_network(
             network.inventory.frames.save(new / _FRAMES)
         save_weights(network.state_dict(), new, precision=precision)
         network.vectors.save_files(new)
+        if calibration is not None:
+            calibration.save(new)
         if folder.exists():
             os.replace(folder, Path(temporary) / "old")
         os.replace(new, folder)

@@ -1,15 +1,17 @@
 """Predict the propositions of one batch of sentences."""
 
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
 from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
+from capsrl.model.calibration import Calibration, counts_of_senses
 from capsrl.model.decode import decode
 from capsrl.model.ensemble import Ensemble
 from capsrl.model.inventory import Inventory
@@ -24,15 +26,22 @@ MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
 class Predictor:
     """Runs a network on a device and turns its output into propositions.
 
-    frames  say what senses and roles mean
+    frames       say what senses and roles mean
+    calibration  of the probabilities; None leaves them as the network gives them
     """
 
     def __init__(
-        self, network: Network | Ensemble, device: torch.device, frames: FrameIndex = NO_FRAMES
+        self,
+        network: Network | Ensemble,
+        device: torch.device,
+        frames: FrameIndex = NO_FRAMES,
+        calibration: Calibration | None = None,
     ) -> None:
         self.network = network
         self.device = device
         self.frames = frames
+        self.calibration = calibration
+        self._sense_counts = counts_of_senses(network.inventory)
 
     @property
     def inventory(self) -> Inventory:
@@ -49,7 +58,7 @@ class Predictor:
         options  with `predicates` marked or found; `auto` has been decided before
         """
         network = self.network.eval()
-        states = mask = None
+        states = mask = predicate_probs = None
         # A network that marks predicates encodes each group again in `_score`; it needs the
         # unmarked sentences only to find predicates and tags.
         untagged = network.tagger is not None and not all(s.tags for s in sentences)
@@ -60,7 +69,9 @@ class Predictor:
             sentences = self.tagged(sentences, states)
         if options.predicates == "found":
             assert states is not None and mask is not None
-            found = ((network.finder(states) > 0) & mask).cpu().numpy()  # B T
+            predicate_logits = network.finder(states)  # B T
+            found = ((predicate_logits > 0) & mask).cpu().numpy()
+            predicate_probs = predicate_logits.cpu().double().sigmoid().numpy()
             items = [
                 with_predicates(item, np.flatnonzero(row).tolist())
                 for item, row in zip(items, found, strict=True)
@@ -77,13 +88,18 @@ class Predictor:
                 lemmas=[lemma for item in group for lemma in item.lemmas],
                 lengths=[item.n_words for item in group for _ in item.predicates],
                 inventory=self.inventory,
-                threshold=options.threshold,
                 trace=options.trace,
                 frames=self.frames,
             )
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
+            if predicate_probs is not None:
+                decoded = _with_predicate_probs(decoded, owners, predicate_probs)
+            if self.calibration is not None and not options.raw:
+                decoded = self.calibration.apply(decoded, self._sense_counts)
             for owner, proposition in zip(owners, decoded, strict=True):
-                propositions[owner].append(proposition)
+                if _is_probable(proposition, options):
+                    kept = _with_probable_arguments(proposition, options.threshold)
+                    propositions[owner].append(kept)
         return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
 
     def _score(
@@ -123,9 +139,7 @@ class Predictor:
         return [
             sentence
             if sentence.tags
-            else dataclasses.replace(
-                sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)])
-            )
+            else replace(sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)]))
             for sentence, row in zip(sentences, best, strict=True)
         ]
 
@@ -141,12 +155,41 @@ class Predictor:
                 self.inventory.lemmatizer.find(sentence.words[position], tags[position])
                 for position in item.predicates
             ]
-        return dataclasses.replace(item, lemmas=tuple(lemmas))
+        return replace(item, lemmas=tuple(lemmas))
 
 
 def with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
     """The same sentence with predicates at these positions, whose lemmas are not known yet."""
-    return dataclasses.replace(item, predicates=tuple(positions), lemmas=())
+    return replace(item, predicates=tuple(positions), lemmas=())
+
+
+def _with_predicate_probs(
+    propositions: Sequence[Proposition], rows: Sequence[int], probs: NDArray[np.float64]
+) -> list[Proposition]:
+    """The propositions with the probabilities of their predicates.
+
+    rows   P    the row of each proposition in `probs`
+    probs  B T  how likely each word is a predicate
+    """
+    return [
+        replace(each, predicate_probability=float(probs[row, each.predicate]))
+        for row, each in zip(rows, propositions, strict=True)
+    ]
+
+
+def _is_probable(proposition: Proposition, options: Options) -> bool:
+    """Whether the probabilities of sense and whole proposition reach their thresholds."""
+    assert proposition.probability is not None and proposition.joint_probability is not None
+    return (
+        proposition.probability >= options.sense_threshold
+        and proposition.joint_probability >= options.proposition_threshold
+    )
+
+
+def _with_probable_arguments(proposition: Proposition, threshold: float) -> Proposition:
+    """The proposition with those arguments whose probability reaches the threshold."""
+    kept = tuple(a for a in proposition.arguments if (a.probability or 0.0) >= threshold)
+    return replace(proposition, arguments=kept)
 
 
 def _keep_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> IndexedSentence:

@@ -28,6 +28,8 @@ _OPTIONS = {field.name: field for field in fields(Options) if field.name != "pre
 _RANGES = {  # for the OpenAPI document; `Options` checks them
     "iterations": {"minimum": 1, "maximum": MAX_ITERATIONS},
     "threshold": {"minimum": 0, "maximum": 1},
+    "sense_threshold": {"minimum": 0, "maximum": 1},
+    "proposition_threshold": {"minimum": 0, "maximum": 1},
     "pos": {"minItems": 1},
 }
 _EXPECTED = {

@@ -10,6 +10,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
 from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
+from capsrl.model.calibration import Calibration, Curve
 from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
 from capsrl.model.predictor import Predictor
@@ -172,6 +173,15 @@ def compute_test_loss(output, batch, **changes):
     return compute(output, batch, **(weights | changes))
 
 
+# Different for every kind of answer, and for some groups.
+CALIBRATION = Calibration(
+    predicates=Curve((-10.0, 10.0), (-4.0, 5.0)),
+    senses=Curve((-10.0, 0.0, 10.0), (-5.0, 0.5, 2.0), {"1-3": 0.25, "only 1-3": -0.5}),
+    arguments=Curve((-10.0, 10.0), (-6.0, 3.0), {"A0": 1.0, "AM-TMP": -1.0}),
+    propositions=Curve((-30.0, 10.0), (-10.0, 2.0)),
+)
+
+
 def blind(given):
     """The same sentence with only the positions of its predicates."""
     return given.with_propositions([Proposition(p.predicate) for p in given.propositions])
@@ -182,16 +192,30 @@ def assert_same_answers(ours, theirs, *, tolerance=1e-5):
     assert len(ours) == len(theirs)
     for mine, other in zip(ours, theirs, strict=True):
         assert mine.words == other.words
-        assert [_bare(p) for p in mine.propositions] == [_bare(p) for p in other.propositions]
+        assert bare(mine) == bare(other)
         for left, right in zip(mine.propositions, other.propositions, strict=True):
             assert abs(left.probability - right.probability) <= tolerance
+            assert abs(left.joint_probability - right.joint_probability) <= 10 * tolerance
+            found = [p.predicate_probability for p in (left, right)]
+            assert found == [None, None] or abs(found[0] - found[1]) <= tolerance
             for a, b in zip(left.arguments, right.arguments, strict=True):
                 assert abs(a.probability - b.probability) <= tolerance
 
 
+def bare(given):
+    """The propositions of a sentence without probabilities."""
+    return [_bare(proposition) for proposition in given.propositions]
+
+
 def _bare(proposition):
     arguments = tuple(dataclasses.replace(a, probability=None) for a in proposition.arguments)
-    return dataclasses.replace(proposition, probability=None, arguments=arguments)
+    return dataclasses.replace(
+        proposition,
+        probability=None,
+        predicate_probability=None,
+        joint_probability=None,
+        arguments=arguments,
+    )
 
 
 def edit_json(file, **changes):

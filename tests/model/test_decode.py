@@ -1,3 +1,5 @@
+import dataclasses
+
 import numpy as np
 import pytest
 import torch
@@ -76,11 +78,20 @@ def test_meanings():
     assert [argument.meaning for argument in unseen.arguments] == [None]
 
 
-def test_threshold_drops_arguments():
-    known, unseen = run(make_logits(), threshold=0.5)
-    assert [(a.role, a.word) for a in known.arguments] == [("A0", 0)]
-    assert known.sense == "see.02"
-    assert len(unseen.arguments) == 1
+def test_joint_probability_is_that_of_all_words():
+    known, unseen = run(make_logits())
+    assert known.joint_probability == pytest.approx(0.8 * 0.6 * 0.7 * 0.4)
+    assert unseen.joint_probability == pytest.approx(0.75 * 0.7 * 0.6)
+
+
+def test_probabilities_near_one_are_told_apart():
+    """Single precision ends at 1 - 6e-8."""
+    final = torch.zeros(2, 3, 4)
+    final[:, :, 1] = torch.tensor([20.0, 24.0, 28.0])
+    logits = make_logits()
+    known, _ = run(dataclasses.replace(logits, routing=RoutingResult([final])))
+    odds = [a.probability / (1 - a.probability) for a in known.arguments]
+    assert np.log(odds) == pytest.approx([20 - np.log(3), 24 - np.log(3), 28 - np.log(3)], abs=1e-3)
 
 
 def test_trace_has_the_length_of_the_sentence():

@@ -67,7 +67,8 @@ def test_parse(body, request_):
         (
             '{"text": "a", "iteration": 2}',
             "iteration: expected a field named at, html, iterations, one_sentence_per_line, "
-            "phrases, pos, text, texts, threshold, trace, got another",
+            "phrases, pos, proposition_threshold, raw, sense_threshold, text, texts, threshold, "
+            "trace, got another",
         ),
         (
             '{"text": "a", "predicates": "found"}',
