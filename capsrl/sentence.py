@@ -37,7 +37,7 @@ class Argument:
 
     role         A0, AM-TMP, C-A1, ... A word with two roles is two arguments.
     word         position of the head word in the sentence
-    probability  of the role; None when read from a corpus
+    probability  that word and role are right; None when read from a corpus
     start, end   character offsets of the head word in the sentence's text, when that is known
     form         the head word itself; set by the Sentence that the argument is in
     phrase       the whole phrase, when the corpus or the model gives it

@@ -21,7 +21,7 @@ def plot_reliability(scores: CalibrationScores) -> "Figure":
     except ImportError:
         raise ConfigError(f"plots need matplotlib: {install_hint('plots')}") from None
     kinds = {kind: answers for kind, answers in scores.kinds.items() if len(answers)}
-    figure = Figure(figsize=(3 * max(len(kinds), 1), 3.3), dpi=150, layout="constrained")
+    figure = Figure(figsize=(3 * max(len(kinds), 1), 3.6), dpi=150, layout="constrained")
     panels = figure.subplots(1, max(len(kinds), 1), squeeze=False, sharey=True)[0]
     for panel, (kind, answers) in zip(panels, kinds.items(), strict=False):
         _plot_answers(panel, kind, answers)
