@@ -31,9 +31,12 @@ def plot_reliability(scores: CalibrationScores) -> "Figure":
 
 def save_figure(figure: "Figure", path: str) -> None:
     """Write a figure; raises ConfigError for a suffix of another format, or a bad path."""
+    from matplotlib import rc_context
+
     try:
         # No date and no random ids in SVG: the same figure gives the same bytes.
-        figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
+        with rc_context({"svg.hashsalt": "capsrl"}):
+            figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None)
     except ValueError as error:
         raise ConfigError(f"{path}: expected .svg, .png or .pdf, got {error}") from None
     except OSError as error:

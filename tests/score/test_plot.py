@@ -30,8 +30,10 @@ def test_reliability_diagram(tmp_path):
         f"{kind}: ECE {answers.ece:.3f}" for kind, answers in scores.kinds.items()
     ]
     for name in ("a.svg", "a.png"):
-        save_figure(figure, str(tmp_path / name))
-        assert (tmp_path / name).stat().st_size > 1000
+        save_figure(plot_reliability(scores), str(tmp_path / name))
+        first = (tmp_path / name).read_bytes()
+        save_figure(plot_reliability(scores), str(tmp_path / name))
+        assert (tmp_path / name).read_bytes() == first and len(first) > 1000
     with pytest.raises(ConfigError, match=r"a\.xyz: expected .svg, .png or .pdf, got Format 'xyz'"):
         save_figure(figure, str(tmp_path / "a.xyz"))
     with pytest.raises(ConfigError, match="cannot be written: No such file"):
