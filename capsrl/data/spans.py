@@ -46,14 +46,25 @@ class Span:
 
 def spans_file_of(corpus: str | Path) -> Path | None:
     """Return the spans file beside a corpus, or None if there is none."""
-    path = Path(corpus)
     if str(corpus) == STANDARD:
         return None
+    folder, stem, _ = _parts(corpus)
+    files = (folder / f"{stem}{SUFFIX}{compression}" for compression in ("", *COMPRESSED))
+    return next((file for file in files if file.is_file()), None)
+
+
+def new_spans_file(corpus: str | Path) -> Path:
+    """Return where the spans of a corpus belong: beside it, compressed in the same way."""
+    folder, stem, compression = _parts(corpus)
+    return folder / f"{stem}{SUFFIX}{compression}"
+
+
+def _parts(corpus: str | Path) -> tuple[Path, str, str]:
+    """Split the path of a corpus: folder, name without suffixes, suffix of its compression."""
+    path, compression = Path(corpus), ""
     if path.suffix.lower() in COMPRESSED:
-        path = path.with_suffix("")
-    stem = path.name[: len(path.name) - len(suffix_of(path))]
-    names = (f"{stem}{SUFFIX}{compression}" for compression in ("", *COMPRESSED))
-    return next((path.with_name(name) for name in names if path.with_name(name).is_file()), None)
+        path, compression = path.with_suffix(""), path.suffix
+    return path.parent, path.name[: len(path.name) - len(suffix_of(path))], compression
 
 
 def read_spans(path: str | Path) -> Iterator[Span]:

@@ -18,7 +18,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from capsrl.data.files import open_writer
 from capsrl.data.formats import write_sentences
+from capsrl.data.spans import format_spans, new_spans_file
 from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 
@@ -39,15 +41,19 @@ class Size:
 def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
     """Write sentences one at a time, in the format of the suffix, and count them.
 
-    Makes the folder if necessary.
+    Phrases go to a spans file beside it. Makes the folder if necessary.
     """
     size = Size()
+    spans: list[str] = []
     folder = Path(path).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
-    write_sentences(_counted(sentences, size), path)
+    write_sentences(_counted(sentences, size, spans), path)
+    if any(spans):
+        with open_writer(new_spans_file(path)) as file:
+            file.writelines(spans)
     return size
 
 
@@ -71,9 +77,11 @@ def find_file(folder: str | Path, name: str, *, holds: str) -> Path:
     return path
 
 
-def _counted(sentences: Iterable[Sentence], size: Size) -> Iterator[Sentence]:
+def _counted(sentences: Iterable[Sentence], size: Size, spans: list[str]) -> Iterator[Sentence]:
+    """Yield the sentences; count them, and collect the lines of their phrases."""
     for sentence in sentences:
         size.sentences += 1
+        spans.append(format_spans(sentence, size.sentences))
         size.propositions += len(sentence.propositions)
         size.arguments += sum(len(p.arguments) for p in sentence.propositions)
         yield sentence

@@ -2,7 +2,7 @@
 
 Words, lemmas, tags and trees come from the UD release; predicates, senses and roles from PropBank's
 annotation of the original treebank. The two are aligned by tags, since PropBank publishes no words,
-and each span becomes its head in the UD tree.
+and each span becomes its head in the UD tree; the span itself is kept as the phrase.
 """
 
 from collections import Counter
@@ -17,7 +17,7 @@ from capsrl.data.convert.gold_skel import Skeleton, SkeletonProposition, read_go
 from capsrl.data.convert.heads import Tree, span_head
 from capsrl.data.files import read_lines
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 _SKELETONS = "data/google/ewt"
 _NEW_DOCUMENT = "# newdoc id = "
@@ -179,17 +179,19 @@ def _proposition(
     tree: Tree,
     left_out: Counter[str],
 ) -> Proposition:
-    arguments: dict[Argument, None] = {}  # a set that keeps the order
+    arguments: dict[tuple[str, int], Argument] = {}  # by role and head
     for span in published.spans:
         inside = {word for old in range(span.first, span.last + 1) for word in words[old]}
         if inside:
-            arguments[Argument(span.role, span_head(inside, tree))] = None
+            head = span_head(inside, tree)
+            argument = Argument(span.role, head, phrase=Phrase(min(inside), max(inside)))
+            arguments.setdefault((span.role, head), argument)
         else:
             left_out["arguments in another sentence than their predicate"] += 1
     return Proposition(
         span_head(set(words[published.predicate]), Tree(tree.heads, None)),
         published.sense,
-        tuple(sorted(arguments, key=lambda argument: argument.word)),
+        tuple(sorted(arguments.values(), key=lambda argument: argument.word)),
     )
 
 

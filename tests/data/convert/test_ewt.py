@@ -6,10 +6,13 @@ from pathlib import Path
 import pytest
 
 from capsrl.data.conll09 import format_conll09
-from capsrl.data.convert import SPLITS
+from capsrl.data.convert import SPLITS, write_split
 from capsrl.data.convert.ewt import read_ewt
+from capsrl.data.formats import read_sentences
+from capsrl.data.spans import spans_file_of
 from capsrl.errors import DataError
-from capsrl.sentence import Argument, Proposition
+from capsrl.sentence import Argument, Phrase, Proposition
+from capsrl.text.phrases import without_phrases
 from tests.helpers.published_folders import BYE, conllu, make_ewt, write_skeletons
 
 
@@ -20,7 +23,8 @@ def folders(tmp_path):
 
 def propositions(folders, split, left_out=None):
     left_out = Counter() if left_out is None else left_out
-    return {s.id: s.propositions for s in read_ewt(*folders, split, left_out=left_out)}
+    found = map(without_phrases, read_ewt(*folders, split, left_out=left_out))
+    return {sentence.id: sentence.propositions for sentence in found}
 
 
 def one_document(folders, words: str, skeletons: list[str], left_out: Counter[str]):
@@ -153,6 +157,18 @@ def test_tags_and_trees_are_those_of_ud(folders):
     assert sentence.tags == ("NNS", "WDT", "VBP", "VBP", "RB", "VBN", "PRP", ".")
     assert sentence.heads == (5, 2, 0, 5, 5, None, 5, 5)
     assert sentence.lemmas[6] == "I"
+
+
+def test_spans_are_kept_as_phrases(folders, tmp_path):
+    sentences = list(read_ewt(*folders, "train", left_out=Counter()))
+    path = tmp_path / "made/train.conll09.gz"
+    write_split(sentences, path)
+    assert (tmp_path / "made/train.spans.tsv.gz").is_file()
+    read = list(read_sentences(path, spans=spans_file_of(path)))
+    phrases = [[a.phrase for p in s.propositions for a in p.arguments] for s in sentences]
+    assert phrases == [[a.phrase for p in s.propositions for a in p.arguments] for s in read]
+    barking = sentences[0].propositions[1].arguments[0]  # "Dogs that bark"
+    assert (barking.word, barking.phrase) == (0, Phrase(0, 2))
 
 
 def test_folders_that_are_others(folders, tmp_path):
