@@ -1,15 +1,19 @@
-"""Lemmatize English predicates, by exceptions learned from training text and by rules.
+"""Lemmatize English predicates, by what training text showed, by a table, and by rules.
 
 Senses belong to lemmas, so labeling raw text needs the lemmas of its predicates: verbs, nouns and
 adjectives, lemmatized as in EWT. Without a tag a word gets the lemma that predicates of its form
 had most often in training: *meeting* stays a noun, *signing* becomes *sign*.
 
-The rules are about English suffixes. A word of another language is returned in lower case.
+The table, english_forms.txt, has the English verbs and the forms that the rules get wrong. The
+rules are about English suffixes: of the possible lemmas of a form they prefer one of the table. A
+word of another language is returned in lower case.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from capsrl.errors import ModelError
@@ -22,47 +26,17 @@ _VOWELS = "aeiou"
 _LOST_E = tuple("at iz is uc ag ur iv v c u dg rg ng ns ib id ud as us ut ir rs ps".split())
 _KEPT_ALL = tuple("eat oat ing ong our oid aid out air ocus".split())
 _SIBILANTS = ("s", "x", "z", "ch", "sh", "o")  # endings that take -es
-# A lemma and its irregular forms; training text adds more.
-_IRREGULAR_FORMS = (
-    "be am are is was were been|bear bore borne|beat beaten|become became|begin began begun|"
-    "bend bent|bind bound|bite bit bitten|bleed bled|blow blew blown|break broke broken|breed bred|"
-    "bring brought|build built|burn burnt|buy bought|catch caught|choose chose chosen|cling clung|"
-    "come came|creep crept|deal dealt|dig dug|do does did done|draw drew drawn|dream dreamt|"
-    "drink drank drunk|drive drove driven|eat ate eaten|fall fell fallen|feed fed|feel felt|"
-    "fight fought|find found|flee fled|fling flung|fly flew flown|forbid forbade forbidden|"
-    "forget forgot forgotten|forgive forgave forgiven|freeze froze frozen|get got gotten|"
-    "give gave given|go goes went gone|grind ground|grow grew grown|hang hung|have has had|"
-    "hear heard|hide hid hidden|hold held|keep kept|kneel knelt|know knew known|lay laid|lead led|"
-    "lean leant|leap leapt|leave left|lend lent|lie lain lying|light lit|lose lost|make made|"
-    "mean meant|meet met|mistake mistook mistaken|overcome overcame|pay paid|prove proven|"
-    "quit quitting|ride rode ridden|ring rang rung|rise rose risen|run ran|say said|see saw seen|"
-    "seek sought|sell sold|send sent|sew sewn|shake shook shaken|shine shone|shoot shot|show shown|"
-    "shrink shrank shrunk|sing sang sung|sink sank sunk|sit sat|slay slew slain|sleep slept|"
-    "slide slid|sling slung|sneak snuck|sow sown|speak spoke spoken|speed sped|spend spent|"
-    "spin spun|spring sprang sprung|stand stood|steal stole stolen|stick stuck|sting stung|"
-    "stink stank stunk|strike struck stricken|string strung|strive strove|swear swore sworn|"
-    "sweep swept|swell swollen|swim swam swum|swing swung|take took taken|teach taught|"
-    "tear tore torn|tell told|think thought|throw threw thrown|tie tying|undergo underwent|"
-    "understand understood|undertake undertook|uphold upheld|vie vying|die dying|"
-    "wake woke woken|wear wore worn|weave wove woven|weep wept|win won|wind wound|"
-    "withdraw withdrew withdrawn|withhold withheld|withstand withstood|wring wrung|"
-    "write wrote written|good better best|bad worse worst|far farther further farthest furthest|"
-    "man men|woman women|child children|foot feet|tooth teeth|life lives|wife wives|knife knives|"
-    "loss losses|analysis analyses|crisis crises|thesis theses|basis bases|diagnosis diagnoses"
-)
-_IRREGULAR = {
-    form: lemma for lemma, *forms in map(str.split, _IRREGULAR_FORMS.split("|")) for form in forms
-}
-
+_BASE_TAGS, _PAST_TAGS = ("VB", "VBP"), ("VBD", "VBN")
 _Counts = defaultdict[tuple[str, str], Counter[str]]  # (part of speech, form) -> lemma -> count
 
 
 @dataclass(frozen=True)
 class Lemmatizer:
-    """Find lemmas by rules and by what training text showed; an empty one has the rules alone.
+    """Find lemmas by training text, table and rules; an empty one has table and rules alone.
 
     known       lemmas seen in training, which tell *hoped* (hope) from *mapped* (map)
-    exceptions  part of speech ("" without a tag) -> form in lower case -> lemma, where rules err
+    exceptions  part of speech ("" without a tag) -> form in lower case -> lemma, where table and
+                rules err
     """
 
     known: frozenset[str] = frozenset()
@@ -71,7 +45,11 @@ class Lemmatizer:
     def find(self, word: str, tag: str | None = None) -> str:
         """Return the lemma of a predicate; its tag (Penn or universal) helps if it is known."""
         form, pos = word.lower(), predicate_pos(tag)
-        return self.exceptions.get(pos, {}).get(form) or _by_rule(form, pos, self.known)
+        if tag == "VBG" and form.endswith(("in", "in'")):
+            form = form.removesuffix("'") + "g"  # goin
+        if tag in _BASE_TAGS + _PAST_TAGS and english_forms().is_ambiguous(form):
+            return form if tag in _BASE_TAGS else english_forms().forms["verb"][form]
+        return self.exceptions.get(pos, {}).get(form) or _by_table(form, pos, self.known)
 
     def fill(self, sentence: Sentence) -> Sentence:
         """Return the sentence with a lemma for every word, if it has tags and no lemmas.
@@ -139,7 +117,7 @@ def learn_lemmas(sentences: Iterable[Sentence]) -> Lemmatizer:
     known = frozenset(lemma for (_, form), lemma in best.items() if _comes_from(form, lemma))
     exceptions: dict[str, dict[str, str]] = {}
     for (pos, form), lemma in sorted(best.items()):
-        if _by_rule(form, pos, known) != lemma:
+        if _by_table(form, pos, known) != lemma:
             exceptions.setdefault(pos, {})[form] = lemma
     return Lemmatizer(known, exceptions)
 
@@ -173,9 +151,72 @@ def _is_table(item: tuple[object, object]) -> bool:
     )
 
 
-def _by_rule(form: str, pos: str, known: frozenset[str]) -> str:
-    if form in _IRREGULAR:
-        return _IRREGULAR[form]
+@dataclass(frozen=True)
+class EnglishForms:
+    """English lemmas and their irregular forms, by part of speech (verb, noun, adjective or "").
+
+    lemmas  all verbs, and the adjectives that are compared; "" has the verbs
+    forms   form -> lemma, where the rules would find another lemma
+    """
+
+    lemmas: Mapping[str, frozenset[str]]
+    forms: Mapping[str, Mapping[str, str]]
+
+    def is_ambiguous(self, form: str) -> bool:
+        """Whether a form is a verb and the past of another: *lay* of *lie*, *found* of *find*."""
+        return form in self.forms["verb"] and form in self.lemmas["verb"]
+
+
+@cache
+def english_forms() -> EnglishForms:
+    """Read the table, once."""
+    return parse_forms(files("capsrl.text").joinpath("english_forms.txt").read_text("utf-8"))
+
+
+def parse_forms(text: str) -> EnglishForms:
+    """Parse lines of a part of speech (v, n, j), a lemma, and its irregular forms."""
+    letters = {pos[0]: pos for pos in ("verb", "noun")} | {"j": "adjective"}
+    lemmas: dict[str, set[str]] = {pos: set() for pos in _POS}
+    forms: dict[str, dict[str, str]] = {pos: {} for pos in _POS}
+    for line in text.splitlines():
+        letter, lemma, *irregular = line.split()
+        if letter == "#":
+            continue
+        pos = letters[letter]
+        lemmas[pos].add(lemma)
+        forms[pos].update(dict.fromkeys(irregular, lemma))
+    lemmas["noun"] = set()
+    lemmas[""] = lemmas["verb"]
+    forms[""] = forms["adjective"] | forms["noun"] | forms["verb"]
+    return EnglishForms({pos: frozenset(found) for pos, found in lemmas.items()}, forms)
+
+
+def _by_table(form: str, pos: str, known: frozenset[str]) -> str:
+    table = english_forms()
+    if form in table.forms[pos]:
+        return table.forms[pos][form]
+    if pos == "verb" and form in table.lemmas[pos]:
+        return form
+    return find_by_rule(form, pos, _Known(known, table.lemmas[pos]))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Two sets of lemmas as one, without copying them."""
+
+    first: frozenset[str]
+    second: frozenset[str]
+
+    def __contains__(self, lemma: object) -> bool:
+        return lemma in self.first or lemma in self.second
+
+
+def find_by_rule(form: str, pos: str, known: Container[str]) -> str:
+    """Find the lemma of a form by its suffix.
+
+    pos    verb, noun, adjective, or "" if that is unknown
+    known  lemmas that are preferred
+    """
     if not pos and form in known:
         return form
     if pos in ("", "verb") and len(form) > 4:
@@ -190,12 +231,13 @@ def _by_rule(form: str, pos: str, known: frozenset[str]) -> str:
     return form
 
 
-def _verb(stem: str, ending: str, known: frozenset[str]) -> str:
-    """Return the verb of a stem: mak -> make, runn -> run, carri -> carry."""
+def _verb(stem: str, ending: str, known: Container[str]) -> str:
+    """Return the verb of a stem: mak -> make, runn -> run, carri -> carry, beli -> belie."""
     if ending == "ed" and stem.endswith("i"):
-        return stem[:-1] + "y"
+        return _from_i(stem, known)
     doubled = len(stem) > 2 and stem[-1] == stem[-2] and stem[-1] not in _VOWELS
-    readings = [stem + "e", stem] + ([stem[:-1]] if doubled else [])
+    # mimicking, and most double consonants: the last letter belongs to the ending.
+    readings = [stem + "e", stem] + ([stem[:-1]] if doubled or stem.endswith("ck") else [])
     seen = [lemma for lemma in readings if lemma in known]
     if seen:
         return seen[-1] if doubled and stem not in seen else seen[0]
@@ -214,11 +256,17 @@ def _lost_e(stem: str) -> bool:
     return short and len(stem) > 2 and stem[-1] not in _VOWELS + "wxyh" and stem[-2] in _VOWELS
 
 
-def _without_s(form: str, known: frozenset[str]) -> str:
+def _from_i(stem: str, known: Container[str]) -> str:
+    """Return the lemma of a stem in -i: carri -> carry, but beli -> belie if that is known."""
+    with_y = stem[:-1] + "y"
+    return stem + "e" if stem + "e" in known and with_y not in known else with_y
+
+
+def _without_s(form: str, known: Container[str]) -> str:
     if form.endswith(("ss", "us", "is")):
         return form
     if form.endswith("ies") and len(form) > 4:
-        return form[:-3] + "y"
+        return _from_i(form[:-2], known)
     if form.endswith("es") and form[:-2].endswith(_SIBILANTS) and form[:-1] not in known:
         # houses, uses, sizes keep their e; classes, boxes, watches lose it
         single = form[-3] in "sz" and form[-4] not in "sz"
@@ -226,7 +274,7 @@ def _without_s(form: str, known: frozenset[str]) -> str:
     return form[:-1]
 
 
-def _positive(form: str, known: frozenset[str]) -> str:
+def _positive(form: str, known: Container[str]) -> str:
     """Return the positive of a comparative or superlative if it is known, else the form itself."""
     for ending in ("er", "est"):
         stem = form.removesuffix(ending)

@@ -10,7 +10,13 @@ from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
 from capsrl.errors import ModelError
 from capsrl.sentence import Proposition, Sentence
-from capsrl.text.lemmatizer import Lemmatizer, learn_lemmas, predicate_pos
+from capsrl.text.lemmatizer import (
+    Lemmatizer,
+    english_forms,
+    learn_lemmas,
+    parse_forms,
+    predicate_pos,
+)
 
 
 @pytest.mark.parametrize(
@@ -40,6 +46,13 @@ from capsrl.text.lemmatizer import Lemmatizer, learn_lemmas, predicate_pos
         ("bed", "bed"),
         ("discuss", "discuss"),
         ("SOLD", "sell"),
+        ("raining", "rain"),
+        ("decoded", "decode"),
+        ("belies", "belie"),
+        ("upgraded", "upgrade"),
+        ("ebbing", "ebb"),
+        ("rebuilt", "rebuild"),
+        ("stymied", "stymie"),
         ("", ""),
         ("签", "签"),
     ],
@@ -57,6 +70,17 @@ def test_rules_alone(word, lemma):
         ("interested", "JJ", "interested"),
         ("interested", "VBD", "interest"),
         ("worse", "JJR", "bad"),
+        ("happier", "JJR", "happy"),
+        ("lay", "VBD", "lie"),
+        ("lay", "VB", "lay"),
+        ("found", "VBN", "find"),
+        ("found", "VB", "found"),
+        ("singing", "VBG", "sing"),
+        ("singed", "VBN", "singe"),
+        ("exceed", "VBP", "exceed"),
+        ("goin'", "VBG", "go"),
+        ("playin", "VBG", "play"),
+        ("panicking", "VBG", "panic"),
         ("signs", "VERB", "sign"),
         ("signs", "NOUN", "sign"),
     ],
@@ -82,6 +106,25 @@ def test_a_tag_decides_between_readings(word, tag, lemma):
 )
 def test_part_of_speech_of_tags(tag, pos):
     assert predicate_pos(tag) == pos
+
+
+def test_the_table_has_verbs_and_irregular_forms():
+    table = parse_forms("# a comment\nv lie lay lain\nv lay laid\nn crisis crises\nj happy\n")
+    assert table.lemmas["verb"] == {"lie", "lay"}
+    assert table.lemmas["adjective"] == {"happy"}
+    assert table.forms["verb"] == {"lay": "lie", "lain": "lie", "laid": "lay"}
+    assert table.forms["noun"] == {"crises": "crisis"}
+    assert table.forms[""]["crises"] == "crisis"
+    assert table.is_ambiguous("lay") and not table.is_ambiguous("laid")
+
+
+def test_every_form_of_the_table_has_its_lemma():
+    lemmas = Lemmatizer()
+    for pos, tag in (("verb", "VBZ"), ("noun", "NNS"), ("adjective", "JJR")):
+        for form, lemma in english_forms().forms[pos].items():
+            assert lemmas.find(form, tag) == lemma
+    for verb in english_forms().lemmas["verb"]:
+        assert lemmas.find(verb, "VB") == verb
 
 
 def sentence(*rows: tuple[str, str, str], predicates: tuple[int, ...] = ()) -> Sentence:
