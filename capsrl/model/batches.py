@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from capsrl.model.candidates import Candidates
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.source import Inputs
 from capsrl.model.inventory import Inventory, lemma_of
@@ -30,6 +31,8 @@ class IndexedSentence:
     source_items  source of word vectors -> the sentence as that source reads it
     predicates    n    positions
     lemmas        n    of the predicates
+    candidates    n    their possible senses in this sentence; empty in training, where the senses
+                       of the lemma are the candidates
     roles         n T  gold role of each word for each predicate
     senses        n    index of the gold sense among the candidates of the lemma, or IGNORED
     patterns      n    the pattern of that sense, or IGNORED
@@ -51,6 +54,7 @@ class IndexedSentence:
     firsts: NDArray[np.int64]
     lasts: NDArray[np.int64]
     partial: bool = False
+    candidates: tuple[Candidates, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -234,7 +238,12 @@ def group_predicates(
                 # Sentences come by falling length, so this one decides how far the group is padded.
                 room = max(max_pairs // item.n_words, 1)
             taken = slice(done, done + room)
-            part = replace(item, predicates=item.predicates[taken], lemmas=item.lemmas[taken])
+            part = replace(
+                item,
+                predicates=item.predicates[taken],
+                lemmas=item.lemmas[taken],
+                candidates=item.candidates[taken],
+            )
             numbers.append(number)
             group.append(part)
             room -= len(part.predicates)
@@ -354,7 +363,8 @@ def collate_predicates(
         rows = list(range(first_copy, first_copy + len(rows)))
     positions = [position for item in items for position in item.predicates]
     lemmas = [lemma for item in items for lemma in item.lemmas]
-    candidates = [inventory.candidates_of(lemma) for lemma in lemmas]
+    candidates = [each.ids for item in items for each in item.candidates]
+    candidates = candidates or [inventory.candidates_of(lemma) for lemma in lemmas]
     padded = np.zeros((len(rows), max((len(ids) for ids in candidates), default=0) or 1), np.int64)
     for row, ids in enumerate(candidates):
         padded[row, : len(ids)] = ids

@@ -1,24 +1,27 @@
 """Decode the logits of the network to propositions with probabilities."""
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
-from capsrl.model.inventory import NO_ROLE_ID, Inventory, sense_from
+from capsrl.model.candidates import Candidates, Scores, guess_sense, probability_of, score_senses
+from capsrl.model.inventory import NO_ROLE_ID, Inventory
 from capsrl.model.network import PropositionLogits
 from capsrl.model.routing import RoutingResult
 from capsrl.model.spans import SpanLogits
 from capsrl.sentence import Argument, Phrase, Proposition, Trace
+
+_NUMBERED = frozenset(f"A{number}" for number in range(6))
 
 
 def decode(
     logits: PropositionLogits,
     *,
     positions: Sequence[int],
-    lemmas: Sequence[str],
+    candidates: Sequence[Candidates],
     lengths: Sequence[int],
     inventory: Inventory,
     trace: bool = False,
@@ -30,27 +33,24 @@ def decode(
     probabilities are those of the network; `Calibration.apply` calibrates them.
 
     positions  P  position of each predicate
-    lemmas     P  its lemma
+    candidates P  its possible senses
     lengths    P  words of its sentence
     trace      add the role probabilities of every routing iteration
     frames     say what senses and roles mean
     """
     best, roles = (tensor.cpu().numpy() for tensor in _most_probable(logits.routing.final))  # P T
-    sense_probs, senses = (t.tolist() for t in _most_probable(logits.senses))
-    pattern_probs, patterns = (t.tolist() for t in _most_probable(logits.patterns))
+    sense_logits, pattern_logits = (t.cpu().numpy() for t in (logits.senses, logits.patterns))
     traces = _traces(logits.routing, lengths, inventory) if trace else [None] * len(positions)
     names = list(inventory.roles)
     phrases = _phrases(logits.spans)
     filled = roles != NO_ROLE_ID
     decoded: list[Proposition] = []
-    for row, (position, lemma) in enumerate(zip(positions, lemmas, strict=True)):
+    for row, (position, possible) in enumerate(zip(positions, candidates, strict=True)):
         words = np.flatnonzero(filled[row, : lengths[row]]).tolist()
-        candidates = inventory.candidates_of(lemma)
-        if candidates:
-            sense, probability = inventory.senses[candidates[senses[row]]], sense_probs[row]
-        else:
-            sense = sense_from(inventory.patterns[patterns[row]], lemma)
-            probability = pattern_probs[row]
+        numbered = {names[role] for role in roles[row, : lengths[row]]} & _NUMBERED
+        sense, probability = _choose_sense(
+            possible, sense_logits[row], pattern_logits[row], numbered, inventory
+        )
         decoded.append(
             Proposition(
                 predicate=position,
@@ -68,11 +68,34 @@ def decode(
                 probability=probability,
                 joint_probability=probability * float(best[row, : lengths[row]].prod()),
                 trace=traces[row],
+                guessed=possible.guessed,
                 definition=frames.definition(sense),
                 frames=frames.links(sense),
             )
         )
     return decoded
+
+
+def _choose_sense(
+    candidates: Candidates,
+    logits: Scores,
+    patterns: Scores,
+    roles: Set[str],
+    inventory: Inventory,
+) -> tuple[str, float]:
+    """The most probable candidate and its probability; a guess, if there are no candidates.
+
+    logits    C  of the trained candidates, then padding
+    patterns  K
+    roles     the numbered roles of the predicate
+    """
+    if not candidates.ids and not candidates.untrained:
+        return guess_sense(candidates.lemma, patterns, inventory)
+    logits = logits[: len(candidates.ids)]
+    more, logits = score_senses(candidates, logits, patterns, roles, inventory.frames)
+    best = int(logits.argmax())
+    senses = (*(inventory.senses[id] for id in candidates.ids), *more)
+    return senses[best], probability_of(best, logits)
 
 
 def _phrases(spans: SpanLogits | None) -> list[list[tuple[int, int]]] | None:

@@ -12,6 +12,7 @@ from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
 from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
 from capsrl.model.calibration import Calibration, counts_of_senses
+from capsrl.model.candidates import CandidateFinder
 from capsrl.model.decode import decode
 from capsrl.model.ensemble import Ensemble
 from capsrl.model.inventory import Inventory
@@ -42,6 +43,7 @@ class Predictor:
         self.frames = frames
         self.calibration = calibration
         self._sense_counts = counts_of_senses(network.inventory)
+        self._candidates = CandidateFinder(network.inventory)
 
     @property
     def inventory(self) -> Inventory:
@@ -77,7 +79,7 @@ class Predictor:
                 for item, row in zip(items, found, strict=True)
             ]
         items = [
-            self.with_lemmas(_keep_pos(item, sentence, options), sentence)
+            self._with_candidates(_keep_pos(item, sentence, options), sentence, options)
             for item, sentence in zip(items, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
@@ -85,7 +87,7 @@ class Predictor:
             decoded = decode(
                 self._score(group, numbers, states, mask, options.iterations),
                 positions=[position for item in group for position in item.predicates],
-                lemmas=[lemma for item in group for lemma in item.lemmas],
+                candidates=[each for item in group for each in item.candidates],
                 lengths=[item.n_words for item in group for _ in item.predicates],
                 inventory=self.inventory,
                 trace=options.trace,
@@ -157,10 +159,25 @@ class Predictor:
             ]
         return replace(item, lemmas=tuple(lemmas))
 
+    def _with_candidates(
+        self, item: IndexedSentence, sentence: Sentence, options: Options
+    ) -> IndexedSentence:
+        """Add lemmas and candidate senses; leave out found words that cannot be predicates."""
+        item = self.with_lemmas(item, sentence)
+        kept = [
+            (position, lemma, candidates)
+            for position, lemma in zip(item.predicates, item.lemmas, strict=True)
+            for candidates in [self._candidates.find(sentence, position, lemma)]
+            if options.predicates == "marked"
+            or self._candidates.is_predicate(sentence, position, candidates)
+        ]
+        positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
+        return replace(item, predicates=positions, lemmas=lemmas, candidates=found)
+
 
 def with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
     """The same sentence with predicates at these positions, whose lemmas are not known yet."""
-    return replace(item, predicates=tuple(positions), lemmas=())
+    return replace(item, predicates=tuple(positions), lemmas=(), candidates=())
 
 
 def _with_predicate_probs(

@@ -107,7 +107,8 @@ def _limits(recipe: Recipe) -> str:
         "- The scores above are for gold predicates; with predicates found by the model they are "
         "lower.",
         "- Arguments are head words, not spans; a word has at most one role per predicate.",
-        "- Senses of lemmas that are not in the training data are guessed from those of others.",
+        "- Senses that are not in the training data are often wrong. Without frames, those of "
+        "lemmas that are not in it are guessed from those of others.",
         "- Text unlike the corpus (another genre, spelling or language) is labeled worse.",
     ]
     if recipe.model.embeddings.tags:

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
+from capsrl.model.candidates import Candidates, Untrained
 from capsrl.model.decode import decode
 from capsrl.model.inventory import build_inventory
 from capsrl.model.network import PropositionLogits
@@ -14,6 +15,11 @@ from tests.helpers.tiny_networks import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
 ROLES = list(INVENTORY.roles)
+# A lemma of two trained senses, and one without candidates.
+CANDIDATES = [
+    Candidates(INVENTORY.candidates_of("see"), (), "see", guessed=False),
+    Candidates((), (), "zzz", guessed=True),
+]
 
 
 def logits_of(probs):
@@ -36,13 +42,13 @@ def make_logits(**routing):
     )
 
 
-def run(found, **options):
+def run(found, candidates=None, inventory=INVENTORY, **options):
     return decode(
         found,
         positions=[1, 0],
-        lemmas=["see", "zzz"],
+        candidates=candidates or CANDIDATES,
         lengths=[3, 2],
-        inventory=INVENTORY,
+        inventory=inventory,
         **options,
     )
 
@@ -58,6 +64,33 @@ def test_most_probable_sense_and_roles():
     assert unseen.probability == pytest.approx(0.75)
     assert [(a.role, a.word) for a in unseen.arguments] == [("A0", 1)]
     assert known.trace is None
+    assert (known.guessed, unseen.guessed) == (False, True)
+
+
+def test_only_candidates_are_chosen():
+    """The second sense is left out; see.09 has log-odds of 3 against the first."""
+    first = INVENTORY.candidates_of("see")[:1]
+    left = [Candidates(first, (), "see", guessed=False), CANDIDATES[1]]
+    known, _ = run(make_logits(), left)
+    assert (known.sense, known.probability) == ("see.01", 1.0)
+    more = [Candidates(first, (Untrained("see.09", None, 3.0),), "see", False), CANDIDATES[1]]
+    known, _ = run(make_logits(), more)
+    assert known.sense == "see.09"
+    assert known.probability == pytest.approx(1 / (1 + np.exp(-3)))
+
+
+def test_untrained_candidates_of_an_unseen_lemma():
+    """By their patterns, {}.02 before {}.01, and by their roles."""
+    frames = FrameIndex.from_rolesets(
+        [Roleset("zed.01", roles=(FrameRole("A0"),)), Roleset("zed.02", roles=(FrameRole("A4"),))]
+    )
+    inventory = dataclasses.replace(INVENTORY, frames=frames)
+    both = (Untrained("zed.01", 0), Untrained("zed.02", 1))
+    candidates = [CANDIDATES[0], Candidates((), both, "zed", guessed=False)]
+    _, unseen = run(make_logits(), candidates, inventory=inventory)
+    assert unseen.sense == "zed.02"  # log 3 more by its pattern, 1 less by its roles
+    assert unseen.probability == pytest.approx(3 / (3 + np.e))
+    assert not unseen.guessed
 
 
 def test_meanings():
