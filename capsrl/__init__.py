@@ -2,9 +2,9 @@
 
 >>> import capsrl
 >>> labeler = capsrl.load()
->>> [sentence] = labeler.label("Hiti signed the contract.")
+>>> [sentence] = labeler.label("Mira sold her bicycle.")
 >>> sentence.propositions[0].sense
-'sign.01'
+'sell.01'
 """
 
 from pathlib import Path

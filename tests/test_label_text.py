@@ -235,7 +235,7 @@ def test_parts_of_speech(labeler):
     assert found == {
         "verb": ["signed", "leave", "was", "is"],
         "noun": ["decision"],
-        "adjective": ["happy"],
+        "adjective": ["sudden", "happy"],
     }
     everything = labeler.label(TEXT, pos=["verb", "noun", "adjective"])
     assert everything == labeler.label(TEXT)

@@ -92,27 +92,30 @@ class Calibration:
     ) -> list[Proposition]:
         """The propositions that the network predicts, with calibrated probabilities.
 
+        A whole proposition is never more probable than its sense or one of its arguments.
+
         sense_counts  frequency of each sense in training
         """
         factors = self._predicate_probs(propositions)
         groups = [sense_group(each, sense_counts) for each in propositions]
         senses = self.senses([each.probability for each in propositions], groups) * factors
         joint = self.propositions([p.joint_probability for p in propositions], groups) * factors
-        arguments = iter(self._argument_probs(propositions, factors))
-        return [
-            replace(
-                each,
-                arguments=tuple(
-                    replace(argument, probability=next(arguments)) for argument in each.arguments
-                ),
-                probability=sense,
-                predicate_probability=None if each.predicate_probability is None else factor,
-                joint_probability=whole,
+        probs = iter(self._argument_probs(propositions, factors))
+        calibrated = []
+        for each, sense, factor, whole in zip(
+            propositions, senses.tolist(), factors.tolist(), joint.tolist(), strict=True
+        ):
+            arguments = tuple(replace(one, probability=next(probs)) for one in each.arguments)
+            calibrated.append(
+                replace(
+                    each,
+                    arguments=arguments,
+                    probability=sense,
+                    predicate_probability=None if each.predicate_probability is None else factor,
+                    joint_probability=min(whole, sense, *(one.probability for one in arguments)),
+                )
             )
-            for each, sense, factor, whole in zip(
-                propositions, senses.tolist(), factors.tolist(), joint.tolist(), strict=True
-            )
-        ]
+        return calibrated
 
     def _predicate_probs(self, propositions: Sequence[Proposition]) -> Floats:
         """The probabilities of the predicates, 1 for those that were marked."""

@@ -55,8 +55,9 @@ def test_marked_predicates():
     [found] = CALIBRATION.apply([proposition()], {"see.01": 2})
     assert found.predicate_probability is None
     assert found.probability == pytest.approx(one_by_one(CALIBRATION.senses, 0.5, "1-3"))
+    whole = one_by_one(CALIBRATION.propositions, 0.2, "1-3")
     assert found.joint_probability == pytest.approx(
-        one_by_one(CALIBRATION.propositions, 0.2, "1-3")
+        min(whole, found.probability, *(a.probability for a in found.arguments))
     )
     assert [a.probability for a in found.arguments] == pytest.approx(
         [
