@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from capsrl.settings import (
+    ABOVE_1_OR_0,
     AT_LEAST_1,
     COSMETIC,
     FACTOR,
@@ -169,6 +170,12 @@ class TrainConfig:
         "clip the gradient of each parameter by itself, not all together; keeps fine-tuning at "
         "high rates from collapsing",
     ] = False
+    max_spike: Annotated[
+        float,
+        ABOVE_1_OR_0,
+        "after the warm-up, skip a step whose gradient norm is more than this times the usual one; "
+        "0 for never",
+    ] = 0.0
     patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
     checkpoint_every: Annotated[
         int,

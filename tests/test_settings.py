@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import pytest
 
 from capsrl.settings import (
+    ABOVE_1_OR_0,
     AT_LEAST_1,
     COSMETIC,
     FACTOR,
@@ -103,6 +104,7 @@ def test_valid_values():
         (NOT_NEGATIVE, (0, 7), (-1, float("inf"))),
         (POSITIVE, (1e-9, 7), (0, float("inf"))),
         (AT_LEAST_1, (1, 7), (0, 0.9)),
+        (ABOVE_1_OR_0, (0, 1.1, 7), (-1, 0.5, 1, float("inf"))),
         (FRACTION, (0, 0.99), (-0.1, 1)),
         (FACTOR, (0.01, 1), (0, 1.1)),
     ],

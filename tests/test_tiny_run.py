@@ -72,6 +72,7 @@ def test_files_of_the_run(trained):
     steps = [r for r in read_log(trained / "log.jsonl") if r["kind"] == "step"]
     assert all(record["step"] == 50 * (i + 1) for i, record in enumerate(steps))
     assert steps[0]["words_per_second"] > 0 and steps[0]["rate"] > steps[-1]["rate"] > 0
+    assert steps[0]["gradient_norm"] > 0 and steps[0]["spikes"] == 0
 
 
 def test_label_and_score_equals_evaluate(trained, tmp_path):

@@ -150,7 +150,8 @@ class Training:
             for batch in collated:
                 done = (state.epoch + state.position / len(batches)) / train.epochs
                 factor = rate_factor(done, step, warmup=train.warmup, schedule=train.schedule)
-                self._step.run(batch, factor, state.step + 1)
+                warming_up = done < train.warmup
+                self._step.run(batch, factor, state.step + 1, warming_up=warming_up)
                 self._words += batch.n_words if batch is not None else 0
                 state.position += 1
                 state.step += 1
@@ -219,6 +220,7 @@ class Training:
                 "batches": n_batches,
                 **losses,
                 "gradient_norm": self._step.gradient_norm(),
+                "spikes": self._step.spikes(),
                 "rate": self.recipe.train.learning_rate * factor,
                 "words_per_second": words_per_second,
                 "seconds": self._seconds(),

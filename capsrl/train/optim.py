@@ -1,4 +1,4 @@
-"""Parameter groups, learning-rate schedule, gradient clipping and moving average of the weights.
+"""Parameter groups, learning rates, gradient clipping, spikes and moving average of the weights.
 
 Everything here works in place on the device and never waits for it.
 """
@@ -63,8 +63,11 @@ def make_optimizer(groups: list[dict[str, Any]], *, l2: float) -> Optimizer:
     return AdamW(groups, fused=fused)
 
 
-def set_rates(optimizer: Optimizer, factor: float) -> None:
-    """Set the learning rate of every group to `factor` times its base rate."""
+def set_rates(optimizer: Optimizer, factor: float | Tensor) -> None:
+    """Set the learning rate of every group to `factor` times its base rate.
+
+    factor   a number, or a scalar on the device of the parameters
+    """
     for group in optimizer.param_groups:
         group["lr"] = group["base_rate"] * factor
 
@@ -123,6 +126,45 @@ class Gradient:
         else:
             self.flat.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
         return norm
+
+
+class SpikeGuard:
+    """Tells steps whose gradient is far larger than usual: spikes, to be skipped.
+
+    The usual norm is a running geometric mean over about `memory` steps. A step counts as at most
+    `max_spike` times the usual norm, so a few spikes hardly change what is usual, but norms that
+    stay large become usual: by a factor of `max_spike` in `memory` steps. Training therefore
+    continues after a while even if every step is a spike.
+
+    usual   the usual norm; 0 before the first gradient
+    count   spikes so far
+    """
+
+    def __init__(self, max_spike: float, *, memory: int = 100, device: torch.device) -> None:
+        self._max_spike = max_spike
+        self._memory = memory
+        self.usual = torch.zeros((), device=device)
+        self.count = torch.zeros((), device=device)
+
+    def keep(self, norm: Tensor, step: int, *, warming_up: bool = False) -> Tensor:
+        """Compute the factor of a step: 0 for a spike, else 1, on the device.
+
+        norm        of the gradient; what is not finite is no spike, so that the loss shows it
+        step        its number, from 1
+        warming_up  norms may rise quickly then, as in the first `memory` steps: nothing is a spike
+        """
+        is_spike = (norm > self._max_spike * self.usual) & (self.usual > 0) & norm.isfinite()
+        if warming_up or step <= self._memory:
+            is_spike = torch.zeros_like(is_spike)
+        self.count += is_spike
+        self._update(norm, 1 / min(step, self._memory))
+        return 1.0 - is_spike.to(norm.dtype)
+
+    def _update(self, norm: Tensor, weight: float) -> None:
+        """Include a norm in the running mean; the norm 0, of a step without targets, is not."""
+        change = (norm / self.usual).clamp(1 / self._max_spike, self._max_spike) ** weight
+        updated = torch.where(self.usual > 0, self.usual * change, norm)
+        self.usual = torch.where((norm > 0) & norm.isfinite(), updated, self.usual)
 
 
 class MovingAverage:

@@ -64,6 +64,7 @@ def build_step(recipe: Recipe, network: Network, processes: Processes) -> Traini
         processes,
         clip_norm=train.clip_norm,
         clip_each=train.clip_each,
+        max_spike=train.max_spike,
         ema_decay=train.ema_decay,
         bf16=train.bf16,
     )

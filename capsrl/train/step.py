@@ -16,7 +16,7 @@ from capsrl.model.network import Network
 from capsrl.model.soft_loss import count_soft
 from capsrl.model.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
-from capsrl.train.optim import Gradient, MovingAverage, set_rates, trained_parameters
+from capsrl.train.optim import Gradient, MovingAverage, SpikeGuard, set_rates, trained_parameters
 from capsrl.train.processes import Processes
 
 TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags", "spans")  # of the loss
@@ -32,6 +32,7 @@ class TrainingStep:
     loss        `compute_loss` with its weights, `compute_soft_loss` for a batch with soft targets;
                 called with output, batch and n_known=
     clip_each   clip the gradient of each parameter by itself
+    max_spike   skip a step whose gradient norm is more than this times the usual one; 0 for never
     ema_decay   0 for no moving average
     """
 
@@ -46,6 +47,7 @@ class TrainingStep:
         ema_decay: float,
         bf16: bool,
         clip_each: bool = False,
+        max_spike: float = 0.0,
     ) -> None:
         self.network = network
         self._optimizer = optimizer
@@ -57,16 +59,20 @@ class TrainingStep:
         self._parameters = trained_parameters(network)
         weights = [weight for _, weight in self._parameters]
         self._gradient = Gradient(weights)
+        self._guard = SpikeGuard(max_spike, device=processes.device) if max_spike else None
         self._average = MovingAverage(weights, ema_decay) if ema_decay else None
         # Sums of the losses and number of steps: row 0 since the last log line, row 1 in this
         # epoch.
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
         self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
 
-    def run(self, batch: Batch | None, factor: float, number: int) -> None:
+    def run(
+        self, batch: Batch | None, factor: float, number: int, *, warming_up: bool = False
+    ) -> None:
         """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
 
-        batch   this process's share of it; None if it has none
+        batch       this process's share of it; None if it has none
+        warming_up  skip no step
         """
         self._gradient.clear()
         self._sums[:, -1] += 1
@@ -74,7 +80,13 @@ class TrainingStep:
         self._processes.sum(self._gradient.flat)
         norm = self._gradient.clip(self._clip_norm, each=self._clip_each)
         self._norm = torch.maximum(self._norm, norm)
-        set_rates(self._optimizer, factor)
+        if self._guard is None:
+            set_rates(self._optimizer, factor)
+        else:
+            # Without a gradient and with rates of 0 the weights stay and only the momentum decays.
+            keep = self._guard.keep(norm, number, warming_up=warming_up)
+            self._gradient.flat.mul_(keep)
+            set_rates(self._optimizer, factor * keep)
         self._optimizer.step()
         if self._average is not None:
             self._average.update(number)
@@ -128,6 +140,14 @@ class TrainingStep:
         self._norm.zero_()
         return norm
 
+    def spikes(self) -> int:
+        """The number of steps skipped since the last call, as their gradients were spikes."""
+        if self._guard is None:
+            return 0
+        count = int(self._guard.count)
+        self._guard.count.zero_()
+        return count
+
     @contextlib.contextmanager
     def averaged_weights(self) -> Iterator[None]:
         """Within the block the network is in eval mode and has the averaged weights, if any."""
@@ -148,6 +168,8 @@ class TrainingStep:
         if self._average is not None:
             for (name, _), value in zip(self._parameters, self._average.values, strict=True):
                 tensors[f"average.{name}"] = value
+        if self._guard is not None:
+            tensors |= {"usual_norm": self._guard.usual, "spikes": self._guard.count}
         return {**tensors, "sums": self._sums, "gradient_norm": self._norm}
 
     def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
@@ -163,3 +185,6 @@ class TrainingStep:
         restore_optimizer(self._optimizer, tensors)
         self._sums.copy_(tensors["sums"])
         self._norm.copy_(tensors.get("gradient_norm", self._norm))  # older checkpoints lack it
+        if self._guard is not None:
+            self._guard.usual.copy_(tensors["usual_norm"])
+            self._guard.count.copy_(tensors["spikes"])

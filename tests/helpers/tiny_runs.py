@@ -15,6 +15,7 @@ SETTINGS = (
     "model.encoder.width=16",
     "model.capsules.rank=16",
     "train.seed=5",
+    "train.max_spike=4",
 )
 
 

@@ -1,6 +1,8 @@
 """Groups, schedule, gradient and moving average, compared with torch and by hand."""
 
 import copy
+import math
+import random
 
 import pytest
 import torch
@@ -9,6 +11,7 @@ from torch import nn
 from capsrl.train.optim import (
     Gradient,
     MovingAverage,
+    SpikeGuard,
     make_groups,
     make_optimizer,
     rate_factor,
@@ -107,6 +110,19 @@ def test_set_rates_keeps_the_ratio_of_groups():
     assert sorted(group["lr"] for group in optimizer.param_groups) == [0.0025, 0.025]
 
 
+def test_rates_of_zero_on_the_device():
+    net = make_net()
+    optimizer = make_optimizer(groups_of(net), l2=0.0)
+    net(torch.ones(1, 3)).sum().backward()
+    before = copy.deepcopy(net.state_dict())
+    set_rates(optimizer, torch.tensor(0.0))
+    optimizer.step()
+    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+    set_rates(optimizer, torch.tensor(1.0))
+    optimizer.step()
+    assert not any(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+
+
 def test_gradient():
     net, other = make_net(), make_net()
     gradient = Gradient(net.parameters())
@@ -173,3 +189,77 @@ def test_each_gradient_can_be_clipped_by_itself():
     assert norm.item() == pytest.approx((50**2 + 0.5**2) ** 0.5)
     torch.testing.assert_close(weights[0].grad, torch.tensor([0.6, 0.8]))
     torch.testing.assert_close(weights[1].grad, torch.tensor([0.0, 0.3, 0.4]))
+
+
+def make_guard(max_spike: float, memory: int) -> SpikeGuard:
+    return SpikeGuard(max_spike, memory=memory, device=torch.device("cpu"))
+
+
+def keeps(guard: SpikeGuard, norms: list[float], *, start: int = 1, **settings) -> list[float]:
+    """The factors of steps with these gradient norms; the first one has the number `start`."""
+    return [
+        float(guard.keep(torch.tensor(norm), step, **settings))
+        for step, norm in enumerate(norms, start=start)
+    ]
+
+
+def literal_guard(norms: list[float], top: float, memory: int) -> tuple[list[float], list[bool]]:
+    """The usual norm after each step and whether the step is a spike, in plain Python."""
+    usual, spikes = [], []
+    log = -math.inf
+    for step, norm in enumerate(norms, start=1):
+        spikes.append(step > memory and norm > top * math.exp(log) > 0)
+        if norm > 0:
+            if log > -math.inf:
+                change = max(-math.log(top), min(math.log(top), math.log(norm) - log))
+                log += change / min(step, memory)
+            else:
+                log = math.log(norm)
+        usual.append(math.exp(log))
+    return usual, spikes
+
+
+def test_spike_guard_equals_plain_python():
+    draw = random.Random(4)
+    norms = [
+        10 ** draw.choice([0, 0, 0, 1, 3]) * draw.lognormvariate(0, 1) * draw.choice([0, 1, 1])
+        for _ in range(200)
+    ]
+    guard = make_guard(4.0, memory=8)
+    usual, spikes = literal_guard(norms, 4.0, 8)
+    for step, norm in enumerate(norms, start=1):
+        assert keeps(guard, [norm], start=step) == [0.0 if spikes[step - 1] else 1.0]
+        assert float(guard.usual) == pytest.approx(usual[step - 1], rel=1e-4)
+    assert int(guard.count) == sum(spikes)
+    assert 20 < sum(spikes) < 180
+
+
+def test_spikes_are_skipped_and_hardly_change_what_is_usual():
+    guard = make_guard(10.0, memory=50)
+    assert keeps(guard, [1.0] * 50) == [1.0] * 50
+    assert keeps(guard, [9.9, 2e6, 0.5, 1e3, 10.0], start=51) == [1, 0, 1, 0, 1]
+    assert int(guard.count) == 2
+    assert float(guard.usual) < 1.25
+
+
+def test_norms_vary_freely_at_first():
+    norms = [0.01, 100.0, 0.01, 1000.0, 1.0]
+    assert keeps(make_guard(10.0, memory=5), norms) == [1.0] * 5
+    assert keeps(make_guard(10.0, memory=1), norms, warming_up=True) == [1.0] * 5
+    assert keeps(make_guard(10.0, memory=1), norms[:4]) == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_norms_that_stay_large_become_usual():
+    guard = make_guard(10.0, memory=20)
+    keeps(guard, [1.0] * 20)
+    kept = keeps(guard, [5000.0] * 100, start=21)
+    # What is usual grows tenfold in 20 steps, until it is a tenth of the norm.
+    n_skipped = math.ceil(20 * math.log10(500))
+    assert kept == [0.0] * n_skipped + [1.0] * (100 - n_skipped)
+
+
+@pytest.mark.parametrize("norm", [0.0, math.nan, math.inf])
+def test_norms_that_say_nothing(norm):
+    guard = make_guard(10.0, memory=1)
+    assert keeps(guard, [norm, 2.0, norm]) == [1.0, 1.0, 1.0]
+    assert float(guard.usual) == 2.0

@@ -1,5 +1,6 @@
 """One training step: losses, moving average, and what it restores."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,8 @@ def make_step(recipe: Recipe) -> TrainingStep:
     return build_step(recipe, network, processes)
 
 
-def make_batch(step: TrainingStep, recipe: Recipe) -> Batch:
-    sentences = read_corpus(recipe.data).train[:4]
+def make_batch(step: TrainingStep, recipe: Recipe, *, n: int = 4) -> Batch:
+    sentences = read_corpus(recipe.data).train[:n]
     return step.network.collate([step.network.index(sentence) for sentence in sentences])
 
 
@@ -84,18 +85,72 @@ def test_weights_of_another_recipe():
 
 def test_restored_step_continues_exactly():
     # Learned vectors are dropped at random; nothing else here is random.
-    settings = ("train.ema_decay=0.5", "model.encoder.dropout=0.0", "model.embeddings.learned=0")
+    settings = (
+        "train.ema_decay=0.5",
+        "train.max_spike=1.01",
+        "model.encoder.dropout=0.0",
+        "model.embeddings.learned=0",
+    )
     recipe = read_tiny(*settings)
+    step = make_step(recipe)
+    small, large = make_batch(step, recipe), make_batch(step, recipe, n=1)
+    step.run(small, 1.0, 1)
+    step.run(large, 1.0, 101)  # the gradient of one sentence is larger: skipped
+    tensors = {name: tensor.clone() for name, tensor in step.tensors().items()}
+    assert tensors["spikes"] == 1
+    step.run(large, 0.5, 102)
+    other = make_step(read_tiny(*settings, "train.seed=9"))
+    other.restore(tensors, source=Path("x"))
+    other.run(large, 0.5, 102)
+    assert step.spikes() == other.spikes() == 2
+    for name, tensor in step.tensors().items():
+        assert torch.equal(other.tensors()[name], tensor), name
+
+
+def swap_roles(batch: Batch) -> Batch:
+    """Give the first role to all words that have none, and the reverse."""
+    assert batch.gold is not None
+    roles = batch.gold.roles
+    swapped = torch.where(roles == 0, 1, torch.where(roles == 1, 0, roles))
+    return replace(batch, gold=replace(batch.gold, roles=swapped))
+
+
+def losses_around_a_spike(*settings: str) -> tuple[float, float, int]:
+    """Train with wrong roles in step 121; role loss before, maximum after, spikes."""
+    fixed = ("train.learning_rate=1e-2", "model.encoder.dropout=0.0", "model.embeddings.learned=0")
+    recipe = read_tiny(*fixed, *settings)
+    step = make_step(recipe)
+    batch = make_batch(step, recipe, n=28)
+    losses = []
+    for number in range(1, 127):
+        step.run(swap_roles(batch) if number == 121 else batch, 1.0, number)
+        losses.append(step.losses(epoch=False)["loss_roles"])
+    return losses[119], max(losses[121:]), step.spikes()
+
+
+def test_training_survives_a_spike():
+    before, after, spikes = losses_around_a_spike("train.max_spike=10")
+    assert spikes == 1
+    assert after < 2 * before
+    before, after, spikes = losses_around_a_spike("train.max_spike=0")
+    assert spikes == 0
+    assert after > 100 * before
+
+
+def test_skipped_step_leaves_the_weights():
+    recipe = read_tiny("train.max_spike=10", "train.weight_decay=0.1")
     step = make_step(recipe)
     batch = make_batch(step, recipe)
     step.run(batch, 1.0, 1)
-    tensors = {name: tensor.clone() for name, tensor in step.tensors().items()}
-    step.run(batch, 0.5, 2)
-    other = make_step(read_tiny(*settings, "train.seed=9"))
-    other.restore(tensors, source=Path("x"))
-    other.run(batch, 0.5, 2)
-    for name, tensor in step.tensors().items():
-        assert torch.equal(other.tensors()[name], tensor), name
+    weights = {name: value.detach().clone() for name, value in step.network.named_parameters()}
+    step.tensors()["usual_norm"].fill_(1e-9)
+    step.run(batch, 1.0, 101)
+    assert step.spikes() == 1
+    for name, value in step.network.named_parameters():
+        assert torch.equal(value, weights[name]), name
+    step.run(batch, 1.0, 102, warming_up=True)
+    assert step.spikes() == 0
+    assert not torch.equal(value, weights[name])
 
 
 def test_process_without_sentences():
