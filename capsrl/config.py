@@ -173,8 +173,8 @@ class TrainConfig:
     max_spike: Annotated[
         float,
         ABOVE_1_OR_0,
-        "after the warm-up, skip a step whose gradient norm is more than this times the usual one; "
-        "0 for never",
+        "after the warm-up, scale down the gradient of a step if its norm is more than this times "
+        "the usual one, and lower the rates for a while; 0 for never",
     ] = 0.0
     patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
     checkpoint_every: Annotated[

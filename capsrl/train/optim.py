@@ -112,12 +112,17 @@ class Gradient:
         assert first is not None and first.data_ptr() == self.flat.data_ptr(), "network was moved"
         self.flat.zero_()
 
+    def norm(self) -> Tensor:
+        """Compute the norm of the gradient, on the device."""
+        norm: Tensor = torch.linalg.vector_norm(self.flat)
+        return norm
+
     def clip(self, max_norm: float, *, each: bool = False) -> Tensor:
         """Clip the norm of the gradient; returns the norm before clipping, on the device.
 
         each  clip the gradient of every parameter by itself
         """
-        norm: Tensor = torch.linalg.vector_norm(self.flat)
+        norm = self.norm()
         if each:
             gradients = [weight.grad for weight in self._weights if weight.grad is not None]
             norms = torch.stack(torch._foreach_norm(gradients))
@@ -129,14 +134,19 @@ class Gradient:
 
 
 class SpikeGuard:
-    """Tells steps whose gradient is far larger than usual: spikes, to be skipped.
+    """Limits steps whose gradient is far larger than usual: spikes.
+
+    In a spike the gradient is scaled down to the usual norm, and the learning rates fall to a
+    quarter, at most to 1/16 of what the schedule says; in every other step they rise again by 5 %.
+    So one bad batch hardly moves the weights, neither at once nor by Adam's momentum, and a run
+    whose rates are too high for a while continues with lower ones.
 
     The usual norm is a running geometric mean over about `memory` steps. A step counts as at most
     `max_spike` times the usual norm, so a few spikes hardly change what is usual, but norms that
-    stay large become usual: by a factor of `max_spike` in `memory` steps. Training therefore
-    continues after a while even if every step is a spike.
+    stay large become usual: by a factor of `max_spike` in `memory` steps.
 
     usual   the usual norm; 0 before the first gradient
+    rate    the factor on the learning rates
     count   spikes so far
     """
 
@@ -144,10 +154,11 @@ class SpikeGuard:
         self._max_spike = max_spike
         self._memory = memory
         self.usual = torch.zeros((), device=device)
+        self.rate = torch.ones((), device=device)
         self.count = torch.zeros((), device=device)
 
-    def keep(self, norm: Tensor, step: int, *, warming_up: bool = False) -> Tensor:
-        """Compute the factor of a step: 0 for a spike, else 1, on the device.
+    def limit(self, norm: Tensor, step: int, *, warming_up: bool = False) -> Tensor:
+        """Compute the factor on the gradient of a step, on the device; sets `rate`.
 
         norm        of the gradient; what is not finite is no spike, so that the loss shows it
         step        its number, from 1
@@ -157,8 +168,15 @@ class SpikeGuard:
         if warming_up or step <= self._memory:
             is_spike = torch.zeros_like(is_spike)
         self.count += is_spike
+        rate = torch.where(is_spike, self.rate / 4, self.rate * 1.05)
+        self.rate = rate.clamp(1 / 16, 1.0)
+        factor = torch.where(is_spike, self.usual / norm, 1.0)
         self._update(norm, 1 / min(step, self._memory))
-        return 1.0 - is_spike.to(norm.dtype)
+        return factor
+
+    def tensors(self) -> dict[str, Tensor]:
+        """The state, by the names it has in a checkpoint."""
+        return {"usual_norm": self.usual, "spike_rate": self.rate, "spikes": self.count}
 
     def _update(self, norm: Tensor, weight: float) -> None:
         """Include a norm in the running mean; the norm 0, of a step without targets, is not."""

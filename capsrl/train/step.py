@@ -32,7 +32,7 @@ class TrainingStep:
     loss        `compute_loss` with its weights, `compute_soft_loss` for a batch with soft targets;
                 called with output, batch and n_known=
     clip_each   clip the gradient of each parameter by itself
-    max_spike   skip a step whose gradient norm is more than this times the usual one; 0 for never
+    max_spike   limit a step whose gradient norm is more than this times the usual one; 0 for never
     ema_decay   0 for no moving average
     """
 
@@ -72,21 +72,20 @@ class TrainingStep:
         """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
 
         batch       this process's share of it; None if it has none
-        warming_up  skip no step
+        warming_up  large gradients are normal: limit none as a spike
         """
         self._gradient.clear()
         self._sums[:, -1] += 1
         self._backward(None if batch is None else batch.to(self._processes.device))
         self._processes.sum(self._gradient.flat)
-        norm = self._gradient.clip(self._clip_norm, each=self._clip_each)
+        norm = self._gradient.norm()
         self._norm = torch.maximum(self._norm, norm)
         if self._guard is None:
             set_rates(self._optimizer, factor)
         else:
-            # Without a gradient and with rates of 0 the weights stay and only the momentum decays.
-            keep = self._guard.keep(norm, number, warming_up=warming_up)
-            self._gradient.flat.mul_(keep)
-            set_rates(self._optimizer, factor * keep)
+            self._gradient.flat.mul_(self._guard.limit(norm, number, warming_up=warming_up))
+            set_rates(self._optimizer, factor * self._guard.rate)
+        self._gradient.clip(self._clip_norm, each=self._clip_each)
         self._optimizer.step()
         if self._average is not None:
             self._average.update(number)
@@ -141,7 +140,7 @@ class TrainingStep:
         return norm
 
     def spikes(self) -> int:
-        """The number of steps skipped since the last call, as their gradients were spikes."""
+        """The number of steps since the last call that were limited as spikes."""
         if self._guard is None:
             return 0
         count = int(self._guard.count)
@@ -169,7 +168,7 @@ class TrainingStep:
             for (name, _), value in zip(self._parameters, self._average.values, strict=True):
                 tensors[f"average.{name}"] = value
         if self._guard is not None:
-            tensors |= {"usual_norm": self._guard.usual, "spikes": self._guard.count}
+            tensors |= self._guard.tensors()
         return {**tensors, "sums": self._sums, "gradient_norm": self._norm}
 
     def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
@@ -186,5 +185,5 @@ class TrainingStep:
         self._sums.copy_(tensors["sums"])
         self._norm.copy_(tensors.get("gradient_norm", self._norm))  # older checkpoints lack it
         if self._guard is not None:
-            self._guard.usual.copy_(tensors["usual_norm"])
-            self._guard.count.copy_(tensors["spikes"])
+            for name, tensor in self._guard.tensors().items():
+                tensor.copy_(tensors[name])

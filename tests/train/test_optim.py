@@ -110,17 +110,19 @@ def test_set_rates_keeps_the_ratio_of_groups():
     assert sorted(group["lr"] for group in optimizer.param_groups) == [0.0025, 0.025]
 
 
-def test_rates_of_zero_on_the_device():
-    net = make_net()
-    optimizer = make_optimizer(groups_of(net), l2=0.0)
-    net(torch.ones(1, 3)).sum().backward()
-    before = copy.deepcopy(net.state_dict())
-    set_rates(optimizer, torch.tensor(0.0))
-    optimizer.step()
-    assert all(torch.equal(value, before[name]) for name, value in net.state_dict().items())
-    set_rates(optimizer, torch.tensor(1.0))
-    optimizer.step()
-    assert not any(torch.equal(value, before[name]) for name, value in net.state_dict().items())
+@pytest.mark.parametrize("l2", [0.0, 0.1])
+def test_rates_on_the_device(l2):
+    ours, literal = make_net(), make_net()
+    optimizers = [make_optimizer(groups_of(net), l2=l2) for net in (ours, literal)]
+    for step in range(3):
+        for net, optimizer in zip((ours, literal), optimizers, strict=True):
+            optimizer.zero_grad()
+            net(torch.ones(1, 3)).square().sum().backward()
+            factor = 0.5 / (step + 1)
+            set_rates(optimizer, torch.tensor(factor) if net is ours else factor)
+            optimizer.step()
+    for mine, theirs in zip(ours.parameters(), literal.parameters(), strict=True):
+        torch.testing.assert_close(mine, theirs)
 
 
 def test_gradient():
@@ -195,28 +197,32 @@ def make_guard(max_spike: float, memory: int) -> SpikeGuard:
     return SpikeGuard(max_spike, memory=memory, device=torch.device("cpu"))
 
 
-def keeps(guard: SpikeGuard, norms: list[float], *, start: int = 1, **settings) -> list[float]:
-    """The factors of steps with these gradient norms; the first one has the number `start`."""
+def limits(guard: SpikeGuard, norms: list[float], *, start: int = 1, **settings) -> list[float]:
+    """The factors on gradients with these norms; the first step has the number `start`."""
     return [
-        float(guard.keep(torch.tensor(norm), step, **settings))
+        float(guard.limit(torch.tensor(norm), step, **settings))
         for step, norm in enumerate(norms, start=start)
     ]
 
 
-def literal_guard(norms: list[float], top: float, memory: int) -> tuple[list[float], list[bool]]:
-    """The usual norm after each step and whether the step is a spike, in plain Python."""
-    usual, spikes = [], []
-    log = -math.inf
+def literal_guard(norms: list[float], top: float, memory: int) -> list[tuple[float, float, float]]:
+    """The factor on the gradient, on the rates and the usual norm of each step, in plain Python."""
+    expected = []
+    usual, rate = 0.0, 1.0
     for step, norm in enumerate(norms, start=1):
-        spikes.append(step > memory and norm > top * math.exp(log) > 0)
-        if norm > 0:
-            if log > -math.inf:
-                change = max(-math.log(top), min(math.log(top), math.log(norm) - log))
-                log += change / min(step, memory)
-            else:
-                log = math.log(norm)
-        usual.append(math.exp(log))
-    return usual, spikes
+        factor = 1.0
+        if step > memory and norm > top * usual > 0:
+            factor = usual / norm
+            rate = max(1 / 16, rate / 4)
+        else:
+            rate = min(1.0, 1.05 * rate)
+        if norm > 0 and usual > 0:
+            change = max(-math.log(top), min(math.log(top), math.log(norm / usual)))
+            usual = math.exp(math.log(usual) + change / min(step, memory))
+        elif norm > 0:
+            usual = norm
+        expected.append((factor, rate, usual))
+    return expected
 
 
 def test_spike_guard_equals_plain_python():
@@ -226,40 +232,59 @@ def test_spike_guard_equals_plain_python():
         for _ in range(200)
     ]
     guard = make_guard(4.0, memory=8)
-    usual, spikes = literal_guard(norms, 4.0, 8)
+    expected = literal_guard(norms, 4.0, 8)
     for step, norm in enumerate(norms, start=1):
-        assert keeps(guard, [norm], start=step) == [0.0 if spikes[step - 1] else 1.0]
-        assert float(guard.usual) == pytest.approx(usual[step - 1], rel=1e-4)
-    assert int(guard.count) == sum(spikes)
-    assert 20 < sum(spikes) < 180
+        [factor] = limits(guard, [norm], start=step)
+        found = (factor, float(guard.rate), float(guard.usual))
+        assert found == pytest.approx(expected[step - 1], rel=1e-4)
+    n_spikes = sum(factor < 1 for factor, _, _ in expected)
+    assert int(guard.count) == n_spikes
+    assert 20 < n_spikes < 180
 
 
-def test_spikes_are_skipped_and_hardly_change_what_is_usual():
+def test_spikes_are_scaled_and_hardly_change_what_is_usual():
     guard = make_guard(10.0, memory=50)
-    assert keeps(guard, [1.0] * 50) == [1.0] * 50
-    assert keeps(guard, [9.9, 2e6, 0.5, 1e3, 10.0], start=51) == [1, 0, 1, 0, 1]
+    assert limits(guard, [1.0] * 50) == [1.0] * 50
+    found = limits(guard, [9.9, 2e6, 0.5, 1e3, 10.0], start=51)
+    assert found == pytest.approx([1.0, 1 / 2e6, 1.0, 1e-3, 1.0], rel=0.2)
+    assert found[::2] == [1.0] * 3
     assert int(guard.count) == 2
     assert float(guard.usual) < 1.25
 
 
+def test_rates_fall_in_spikes_and_recover():
+    guard = make_guard(10.0, memory=1)
+    rates = []
+    for step, norm in enumerate([1.0, 1e6, 1e6, 1e6, *[10.0] * 60], start=1):
+        limits(guard, [norm], start=step)
+        rates.append(float(guard.rate))
+        guard.usual.fill_(1.0)
+    assert rates[:5] == pytest.approx([1.0, 1 / 4, 1 / 16, 1 / 16, 1.05 / 16])
+    n_steps = math.ceil(math.log(16, 1.05))
+    assert rates[3 + n_steps] == rates[-1] == 1.0
+    assert rates[2 + n_steps] < 1.0
+
+
 def test_norms_vary_freely_at_first():
-    norms = [0.01, 100.0, 0.01, 1000.0, 1.0]
-    assert keeps(make_guard(10.0, memory=5), norms) == [1.0] * 5
-    assert keeps(make_guard(10.0, memory=1), norms, warming_up=True) == [1.0] * 5
-    assert keeps(make_guard(10.0, memory=1), norms[:4]) == [1.0, 0.0, 1.0, 0.0]
+    norms = [0.01, 100.0, 0.01, 1000.0]
+    assert limits(make_guard(10.0, memory=4), norms) == [1.0] * 4
+    assert limits(make_guard(10.0, memory=1), norms, warming_up=True) == [1.0] * 4
+    assert limits(make_guard(10.0, memory=1), norms) == pytest.approx([1.0, 1e-4, 1.0, 1e-5])
 
 
 def test_norms_that_stay_large_become_usual():
     guard = make_guard(10.0, memory=20)
-    keeps(guard, [1.0] * 20)
-    kept = keeps(guard, [5000.0] * 100, start=21)
+    limits(guard, [1.0] * 20)
+    found = limits(guard, [5000.0] * 120, start=21)
     # What is usual grows tenfold in 20 steps, until it is a tenth of the norm.
-    n_skipped = math.ceil(20 * math.log10(500))
-    assert kept == [0.0] * n_skipped + [1.0] * (100 - n_skipped)
+    n_spikes = math.ceil(20 * math.log10(500))
+    assert int(guard.count) == n_spikes
+    assert found[n_spikes:] == [1.0] * (120 - n_spikes)
+    assert float(guard.rate) == 1.0
 
 
 @pytest.mark.parametrize("norm", [0.0, math.nan, math.inf])
 def test_norms_that_say_nothing(norm):
     guard = make_guard(10.0, memory=1)
-    assert keeps(guard, [norm, 2.0, norm]) == [1.0, 1.0, 1.0]
+    assert limits(guard, [norm, 2.0, norm]) == [1.0, 1.0, 1.0]
     assert float(guard.usual) == 2.0

@@ -133,6 +133,7 @@ def test_two_processes_equal_one(tmp_path):
         "loss.uniqueness=0.5",
         "model.tagger=true",
         "train.learning_rate=1e-3",
+        "train.max_spike=2",
     )
     finish(start(command(tmp_path / "one", *settings)))
     launch = "-m torch.distributed.run --standalone --nproc-per-node 2".split()
@@ -147,5 +148,6 @@ def test_two_processes_equal_one(tmp_path):
     for name, tensor in one.tensors.items():
         if name.startswith(("weight.", "average.")):
             torch.testing.assert_close(tensor, two.tensors[name], atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(one.tensors["usual_norm"], two.tensors["usual_norm"])
     assert len(two.tensors["random.torch"]) == 2
     assert os.listdir(tmp_path / "one" / "model") == os.listdir(tmp_path / "two" / "model")
