@@ -18,7 +18,12 @@ def frames_command(
     *,
     output: Annotated[
         str | None,
-        option("FILE", "File to write. Default: in your data folder, for all models.", "-o"),
+        option(
+            "FILE",
+            "File to write. Default: in your data folder, for all models.",
+            "--output",
+            "-o",
+        ),
     ] = None,
     facts: Annotated[
         bool, typer.Option("--facts", help="Leave out definitions and descriptions of roles.")

@@ -16,7 +16,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _IN_ROLE = {**_ESCAPES, "]": "\\b"}
 _CHARACTERS = {escape: character for character, escape in _IN_ROLE.items()}
-_ENTRY = re.compile(r"(Definition|Frame|Meaning\[([^\]]+)\])=(.*)", re.DOTALL)
+_ENTRY = re.compile(r"(Definition|Frame|Guessed|Meaning\[([^\]]+)\])=(.*)", re.DOTALL)
 _MISC, _EMPTY = "MISC", "_"
 
 
@@ -51,6 +51,8 @@ def take_meanings(sentence: Sentence) -> Sentence:
 def _entries(proposition: Proposition) -> Iterator[str]:
     if proposition.definition:
         yield f"Definition={_escape(proposition.definition)}"
+    if proposition.guessed:
+        yield "Guessed=Yes"
     for frame in proposition.frames:
         yield f"Frame={_escape(frame)}"
     for argument in proposition.arguments:
@@ -64,6 +66,7 @@ def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Pr
     return replace(
         proposition,
         definition=values.get("Definition"),
+        guessed="Guessed" in values,
         frames=tuple(_unescape(each[3]) for each in entries if each[1] == "Frame"),
         arguments=tuple(_with_meaning(each, meanings) for each in proposition.arguments),
     )

@@ -98,7 +98,7 @@ class Calibration:
         """
         factors = self._predicate_probs(propositions)
         groups = [sense_group(each, sense_counts) for each in propositions]
-        senses = self.senses([each.probability for each in propositions], groups) * factors
+        senses = self.senses([sense_prob(each) for each in propositions], groups) * factors
         joint = self.propositions([p.joint_probability for p in propositions], groups) * factors
         probs = iter(self._argument_probs(propositions, factors))
         calibrated = []
@@ -155,6 +155,15 @@ class Calibration:
         return cls(
             **{f.name: _read_curve(data.get(f.name), f"{source}: {f.name}") for f in fields(cls)}
         )
+
+
+def sense_prob(proposition: Proposition) -> float | None:
+    """The probability of the sense that is calibrated; for guesses always the same.
+
+    The network compares a guess with the other senses of a word that is only spelled alike, and is
+    certain of it if there are none.
+    """
+    return 0.5 if proposition.guessed else proposition.probability
 
 
 def sense_group(proposition: Proposition, sense_counts: Mapping[str, int]) -> str:

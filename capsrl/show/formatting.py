@@ -32,6 +32,12 @@ _WIDTHS = {
 _LOWER, _UPPER, _WIDE = 65, 80, 105
 
 
+def show_sense(proposition: Proposition) -> str:
+    """The sense, with a question mark if it is a guess; only that if there is none."""
+    sense = visible(proposition.sense or "")
+    return f"{sense}?" if proposition.guessed or not sense else sense
+
+
 def visible(text: str) -> str:
     """The text with a visible symbol for each character that would break XML or a terminal.
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.arc_levels import with_free_labels, with_levels
-from capsrl.show.formatting import show_probability, text_width, visible
+from capsrl.show.formatting import show_probability, show_sense, text_width, visible
 from capsrl.show.geometry import LABEL_SIZE, WORD_SIZE, Arc, Box, Layout, Line, Segment
 
 WORD_GAP = 11.0
@@ -44,7 +44,7 @@ def make_layout(sentence: Sentence, *, max_width: float) -> Layout:
 
 def sense_label(proposition: Proposition) -> str:
     """The text below a predicate."""
-    return _joined(visible(proposition.sense or "?"), show_probability(proposition.probability))
+    return _joined(show_sense(proposition), show_probability(proposition.probability))
 
 
 def _joined(*parts: str) -> str:

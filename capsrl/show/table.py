@@ -11,7 +11,7 @@ from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
-from capsrl.show.formatting import show_offsets, show_probability, visible
+from capsrl.show.formatting import show_offsets, show_probability, show_sense, visible
 from capsrl.show.role_history import RoleHistory
 from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
@@ -90,7 +90,7 @@ def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
 def _heading(sentence: Sentence, proposition: Proposition) -> Text:
     parts = [
         (visible(proposition.form or ""), "bold"),
-        (visible(proposition.sense or "?"), "bold cyan"),
+        (show_sense(proposition), "bold cyan"),
         (show_probability(proposition.probability), ""),
         (show_offsets(proposition, sentence), "dim"),
         (visible(proposition.definition or ""), "italic"),

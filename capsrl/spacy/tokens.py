@@ -47,6 +47,8 @@ class TokenProposition:
 
     definition  what the sense means, from frame files that the user has
     frames      the linked frames of other lexicons: verbnet:give-13.1-1, framenet:Giving
+    guessed     the sense is a guess, see `capsrl.Proposition`
+    predicate_probability, joint_probability  as in `capsrl.Proposition`
     """
 
     predicate: Token
@@ -55,6 +57,9 @@ class TokenProposition:
     arguments: tuple[TokenArgument, ...]
     definition: str | None = None
     frames: tuple[str, ...] = ()
+    guessed: bool = False
+    predicate_probability: float | None = None
+    joint_probability: float | None = None
 
 
 def register() -> None:
@@ -125,6 +130,9 @@ def store(
                 _argument_data(words, predicate, argument) for argument in proposition.arguments
             ],
             "definition": proposition.definition,
+            "guessed": proposition.guessed,
+            "predicate_probability": proposition.predicate_probability,
+            "joint_probability": proposition.joint_probability,
             "frames": list(proposition.frames),
             "meanings": {each.role: each.meaning for each in proposition.arguments},
         }
@@ -212,6 +220,9 @@ def propositions_of(doc: Doc) -> list[TokenProposition]:
                 tuple(arguments),
                 data.get("definition"),
                 tuple(data.get("frames", ())),
+                data.get("guessed", False),
+                data.get("predicate_probability"),
+                data.get("joint_probability"),
             )
         )
     return found

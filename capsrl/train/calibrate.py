@@ -22,6 +22,7 @@ from capsrl.model.calibration import (
     counts_of_senses,
     log_odds,
     sense_group,
+    sense_prob,
     sigmoid,
 )
 from capsrl.score.calibration import CalibrationScores, Outcome, compare_propositions
@@ -106,7 +107,7 @@ def fit_calibration(outcomes: Sequence[Outcome], sense_counts: Counts) -> Calibr
         if not outcome.predicate:
             continue
         group = sense_group(proposition, sense_counts)
-        senses.add(proposition.probability, group, outcome.sense)
+        senses.add(sense_prob(proposition), group, outcome.sense)
         propositions.add(proposition.joint_probability, group, outcome.exact)
         for argument, right in zip(proposition.arguments, outcome.arguments, strict=True):
             arguments.add(argument.probability, argument.role, right)

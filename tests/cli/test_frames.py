@@ -8,12 +8,12 @@ import capsrl as library
 from capsrl.data.frame_index import FrameIndex
 from capsrl.data.frame_sources import user_index
 
-SIGN = """<frameset><predicate lemma="sign"><roleset id="sign.01" name="write a name">
-<aliases><alias pos="v">sign</alias><alias pos="n">signing</alias></aliases><roles>
-<role n="0" f="PAG" descr="signatory"/><role n="1" f="PPT" descr="deed"/></roles><lexlinks>
-<lexlink class="Signing" resource="FrameNet" version="1.7"/></lexlinks>
+SELL = """<frameset><predicate lemma="sell"><roleset id="sell.01" name="give for money">
+<aliases><alias pos="v">sell</alias><alias pos="n">selling</alias></aliases><roles>
+<role n="0" f="PAG" descr="vendor"/><role n="1" f="PPT" descr="ware"/></roles><lexlinks>
+<lexlink class="Selling" resource="FrameNet" version="1.7"/></lexlinks>
 </roleset></predicate></frameset>"""
-TEXT = "Hiti signed the contract yesterday."
+TEXT = "Mira sold her bicycle yesterday."
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     folder = tmp_path / "frames"
     folder.mkdir()
-    (folder / "sign.xml").write_text(SIGN)
+    (folder / "sell.xml").write_text(SELL)
     return folder
 
 
@@ -31,16 +31,16 @@ def meanings(sentence):
 
 def test_the_index_serves_the_library_from_then_on(capsrl, folder, labeler):
     [before] = labeler.label(TEXT)
-    assert meanings(before) == ["Agent", "Destination", "time"]
+    assert meanings(before) == ["Agent", "Theme", "time"]
     assert before.propositions[0].definition is None
     done = capsrl("frames", folder)
     assert (done.code, done.out) == (0, "")
     assert done.err == f"{user_index()}: 1 sense, 2 roles\n"
     explained = library.load()
     [after] = explained.label(TEXT)
-    assert meanings(after) == ["signatory", "deed", "time"]
-    assert after.propositions[0].definition == "write a name"
-    assert after.propositions[0].frames == ("framenet:Signing",)
+    assert meanings(after) == ["vendor", "ware", "time"]
+    assert after.propositions[0].definition == "give for money"
+    assert after.propositions[0].frames == ("framenet:Selling",)
     other = explained.label("He left.")[0].propositions[0]
     assert other == labeler.label("He left.")[0].propositions[0]  # the model's own for the rest
 
@@ -55,14 +55,14 @@ def test_the_model_keeps_its_own_frames(capsrl, folder, tmp_path, labeler):
 def test_the_index_serves_every_format(capsrl, folder, format):
     capsrl("frames", folder)
     out = capsrl("label", TEXT, "--to", format).out
-    assert all(out.count(prose) == 1 for prose in ("signatory", "deed", "write a name"))
+    assert all(out.count(prose) == 1 for prose in ("vendor", "ware", "give for money"))
 
 
 def test_given_frames_come_first(capsrl, folder, tmp_path):
     capsrl("frames", folder)
     other = tmp_path / "other"
     other.mkdir()
-    (other / "sign.xml").write_text(SIGN.replace("signatory", "clerk"))
+    (other / "sell.xml").write_text(SELL.replace("vendor", "clerk"))
     assert capsrl("frames", other, "-o", "other.tsv").code == 0
     for frames in ("other", "other.tsv"):
         [found] = json.loads(capsrl("label", TEXT, "--to", "json", "--frames", frames).out)
@@ -74,7 +74,7 @@ def test_facts(capsrl, folder):
     assert done.err == "facts.tsv: 1 sense, 2 roles\n"
     index = FrameIndex.load("facts.tsv")
     assert index.comments == ("source: here, CC0",)
-    assert not index.has_prose and index.meaning("sign.01", "A0") == "Agent"
+    assert not index.has_prose and index.meaning("sell.01", "A0") == "Agent"
     assert not user_index().exists()
 
 

@@ -116,12 +116,12 @@ def test_meanings_are_in_misc():
     )
     frames = ("verbnet:pay-68", "framenet:Paying")
     labeled = sentence.with_propositions(
-        [Proposition(2, "pay.01", arguments, definition="give\tmoney", frames=frames)]
+        [Proposition(2, "pay.01", arguments, definition="give\tmoney", frames=frames, guessed=True)]
     )
     labeled = replace(labeled, columns={**labeled.columns, "MISC": ("_", "_", "Own=1", "_", "_")})
     text = written([labeled])
     assert (
-        "\tOwn=1|Definition=give\\tmoney|Frame=verbnet:pay-68|Frame=framenet:Paying"
+        "\tOwn=1|Definition=give\\tmoney|Guessed=Yes|Frame=verbnet:pay-68|Frame=framenet:Paying"
         "|Meaning[AM-NEG]=negation|Meaning[A1]=sum \\p fee\tpay.01\t" in text
     )
     assert read(text) == [labeled]

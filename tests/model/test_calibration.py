@@ -167,3 +167,11 @@ def test_a_file_that_is_not_json_is_refused(tmp_path):
 
 def test_the_file_is_plain_json():
     assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
+
+
+def test_guesses_are_as_probable_as_other_guesses():
+    """The network compares them with the senses of another word."""
+    sure, unsure = CALIBRATION.apply(
+        [proposition(guessed=True, probability=each) for each in (1.0, 0.6)], {}
+    )
+    assert sure.probability == unsure.probability == one_by_one(CALIBRATION.senses, 0.5, "guessed")

@@ -150,3 +150,10 @@ def test_terminals_get_colors():
         *table_parts([contract()])
     )
     assert "\x1b[1;32mA0" in file.getvalue()
+
+
+def test_a_guess_has_a_question_mark():
+    read = Sentence(("It", "snorfled")).with_propositions(
+        [Proposition(1, "snore.01", probability=0.4, guessed=True)]
+    )
+    assert printed(read).splitlines()[1] == "  snorfled  snore.01?  0.40"

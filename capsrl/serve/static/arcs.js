@@ -123,7 +123,8 @@ const WRITTEN = [
 
 export function senseOf(proposition) {
   const sure = proposition.probability === undefined ? "" : ` ${shown(proposition.probability)}`;
-  return `${visible(proposition.sense ?? "?")}${sure}`;
+  const guess = proposition.guessed || !proposition.sense ? "?" : "";
+  return `${visible(proposition.sense ?? "")}${guess}${sure}`;
 }
 
 function drawArc(segment, y) {
