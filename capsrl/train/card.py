@@ -32,7 +32,8 @@ def make_card(
         _front_matter(recipe),
         f"# Semantic role labeling, {data.language or 'language not stated'}: {name}\n",
         "Finds who did what to whom: the sense of every predicate and the head words of its "
-        "arguments with their roles (dependency SRL as in CoNLL-2009).\n",
+        "arguments with their roles (dependency SRL as in CoNLL-2009)"
+        f"{', and their phrases' if recipe.model.span_width else ''}.\n",
         "## Use\n",
         '```\ncapsrl label --model MODEL_FOLDER "She sold him the car."\n'
         "capsrl evaluate --model MODEL_FOLDER GOLD_FILE\n```\n",
@@ -106,7 +107,7 @@ def _limits(recipe: Recipe) -> str:
     lines = [
         "- The scores above are for gold predicates; with predicates found by the model they are "
         "lower.",
-        "- Arguments are head words, not spans; a word has at most one role per predicate.",
+        _words_or_phrases(recipe),
         "- Senses that are not in the training data are often wrong. Without frames, those of "
         "lemmas that are not in it are guessed from those of others.",
         "- Text unlike the corpus (another genre, spelling or language) is labeled worse.",
@@ -114,3 +115,10 @@ def _limits(recipe: Recipe) -> str:
     if recipe.model.embeddings.tags:
         lines.append("- Needs parts of speech in its input, in the tag set of the corpus.")
     return "\n".join(lines) + "\n"
+
+
+def _words_or_phrases(recipe: Recipe) -> str:
+    one_role = "a word is the head of at most one argument per predicate."
+    if recipe.model.span_width:
+        return f"- The phrase of an argument is unbroken; {one_role}"
+    return f"- Arguments are head words, not phrases; {one_role}"

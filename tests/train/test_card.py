@@ -49,3 +49,15 @@ def test_recipe_without_name_and_license():
     assert "# Semantic role labeling, language not stated: train.conll09\n" in card
     assert "- license of the corpus: not stated in the recipe\n" in card
     assert "Needs parts of speech" not in card
+
+
+@pytest.mark.parametrize(
+    ("width", "has", "has_not"),
+    [(0, "head words, not phrases", "and their phrases"), (8, "and their phrases", "not phrases")],
+)
+def test_phrases(width, has, has_not):
+    recipe = read_recipe(TINY, [f"model.span_width={width}"])
+    gold = list(read_sentences(recipe.data.train))
+    card = make_card(recipe, dev=score(gold, gold), tests={}, n_sentences=28)
+    assert has in card
+    assert has_not not in card
