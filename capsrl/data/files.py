@@ -13,9 +13,9 @@ import hashlib
 import io
 import lzma
 import os
+import secrets
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -233,20 +233,25 @@ def _writing_errors(path: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _replacing(target: Path, path: str | Path, mode: int | None) -> Iterator[IO[bytes]]:
+    # The name is chosen before the file exists, so that a signal at any moment removes the file.
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as raw:
-            # mkstemp creates files that only their owner can read.
-            os.chmod(temporary, 0o666 & ~_umask() if mode is None else stat.S_IMODE(mode))
+        with _new_file(temporary, path) as raw:
+            if mode is not None:
+                os.chmod(temporary, stat.S_IMODE(mode))
             yield raw
         os.replace(temporary, target)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _new_file(temporary: Path, path: str | Path) -> IO[bytes]:
+    try:
+        return open(temporary, "xb")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 @contextlib.contextmanager
@@ -278,12 +283,6 @@ def _mode(path: Path) -> int | None:
         return os.stat(path).st_mode
     except OSError:
         return None  # creating the file will tell what is wrong, if anything is
-
-
-def _umask() -> int:
-    value = os.umask(0)
-    os.umask(value)
-    return value
 
 
 def file_digest(path: str) -> str:
