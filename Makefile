@@ -22,7 +22,7 @@ install: $(VENV)/dev
 
 demo: $(VENV)/label
 	$(BIN)/capsrl label "Mira sold her bicycle to a neighbour because she never used it."
-	$(BIN)/capsrl label --trace "She read her son a story before dinner."
+	$(BIN)/capsrl label --trace "I consider Omar a friend."
 
 # Two processes; each file of tests stays in one of them, since its fixtures are shared.
 test: install
