@@ -48,8 +48,9 @@ def perfect(case: Case) -> list[Sentence]:
         if fact.kind == "sense":
             senses[predicate] = fact.value
         elif fact.kind == "role":
-            assert fact.role is not None
-            own.append(Argument(fact.role, given.position(fact.value)))  # type: ignore[arg-type]
+            word = given.position(fact.value)
+            assert fact.role is not None and word is not None
+            own.append(Argument(fact.role, word))
     propositions = (
         Proposition(at, senses.get(at, "x.01"), tuple(own)) for at, own in arguments.items()
     )
