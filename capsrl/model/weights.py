@@ -16,13 +16,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from capsrl.errors import ModelError
+from capsrl.model.weight_files import SCALE, shard_name, weight_files
 
 Precision = Literal["full", "half", "compact"]
 
 # The shipped model is committed to Git without LFS; files of this size can also be uploaded in a
 # browser, where hosts commonly stop at 25 MB. Loading takes the same time with any number of files.
 SHARD_BYTES = 15_000_000
-SCALE = "#scale"
 
 
 def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Precision) -> None:
@@ -38,7 +38,7 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
         shards[-1].update(stored)
         size += more
     for number, shard in enumerate(shards, start=1):
-        file = folder / _shard_name(number, len(shards))
+        file = folder / shard_name(number, len(shards))
         save_file(shard, file)
         file.chmod(0o644)  # save_file makes it readable by its owner only
 
@@ -46,7 +46,7 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
 def load_weights(folder: Path) -> dict[str, Tensor]:
     """Read all shards as 32-bit floats; raises ModelError naming a missing or damaged one."""
     stored: dict[str, Tensor] = {}
-    for file in _shards(folder):
+    for file in weight_files(folder):
         try:
             stored.update(load_file(file))
         except (SafetensorError, OSError) as error:
@@ -100,23 +100,3 @@ def _encode(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor
     scale = tensor.flatten(1).abs().amax(1).clamp(min=1e-12) / 127
     quantized = (tensor / scale.view(-1, *[1] * (tensor.dim() - 1))).round().to(torch.int8)
     return {name: quantized.contiguous(), name + SCALE: scale}
-
-
-def _shards(folder: Path) -> list[Path]:
-    digits = "[0-9]" * 5
-    files = sorted(folder.glob(f"weights-{digits}-of-{digits}.safetensors"))
-    if not files:
-        raise ModelError(f"{folder}: expected weights-*.safetensors, got no such file")
-    count = int(files[-1].stem.rpartition("-of-")[2])
-    expected = [folder / _shard_name(number, count) for number in range(1, count + 1)]
-    missing = [file.name for file in expected if file not in files]
-    if missing:
-        raise ModelError(f"{folder}: expected {missing[0]}, got no such file")
-    extra = [file.name for file in files if file not in expected]
-    if extra:
-        raise ModelError(f"{folder}: expected {count} files of weights, got {extra[0]} beside them")
-    return files
-
-
-def _shard_name(number: int, count: int) -> str:
-    return f"weights-{number:05}-of-{count:05}.safetensors"

@@ -1,0 +1,187 @@
+"""Build an ONNX graph whose weights stay in the safetensors files of a model folder."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import ArrayLike
+from onnx import TensorProto, helper, numpy_helper
+
+from capsrl.export.stored import Stored
+from capsrl.model.weight_files import SCALE
+
+OPSET = 21
+_IR_VERSION = 10  # that of OPSET; onnxruntime refuses newer versions than it knows
+_TYPES = {
+    "I8": TensorProto.INT8,
+    "F16": TensorProto.FLOAT16,
+    "F32": TensorProto.FLOAT,
+    "I64": TensorProto.INT64,
+}
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+
+
+class Builder:
+    """Collects nodes. Values are strings, the names that nodes refer to them by.
+
+    stored  where the tensors of the model are
+    int8    multiply with 8-bit weights where `linear` can; else with 32-bit floats
+
+    Weights are used as they are stored. What turns them into what a node needs (transposing,
+    casting, scaling) is itself part of the graph: onnxruntime computes it once, when it loads.
+    """
+
+    def __init__(self, stored: Mapping[str, Stored], *, int8: bool) -> None:
+        self.stored = stored
+        self.int8 = int8
+        self._nodes: list[onnx.NodeProto] = []
+        self._initializers: dict[str, TensorProto] = {}
+        self._known: dict[object, str] = {}
+        self._count = 0
+
+    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+        """Add a node with one output. An empty string stands for an input that is left out."""
+        return self.ops(kind, *inputs, n_outputs=1, domain=domain, **attributes)[0]
+
+    def ops(
+        self, kind: str, *inputs: str, n_outputs: int, domain: str = "", **attributes: object
+    ) -> list[str]:
+        """Add a node with several outputs."""
+        outputs = [self._new(kind) for _ in range(n_outputs)]
+        self._nodes.append(helper.make_node(kind, inputs, outputs, domain=domain, **attributes))
+        return outputs
+
+    def fused(self, kind: str, *inputs: str, **attributes: object) -> str:
+        """Add a node of onnxruntime that computes what several nodes of the standard would."""
+        return self.op(kind, *inputs, domain="com.microsoft", **attributes)
+
+    def constant(self, value: ArrayLike, dtype: type[np.generic]) -> str:
+        """A constant in the graph itself."""
+        array = np.asarray(value, dtype=dtype)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._known:
+            name = self._known[key] = self._new("constant")
+            self._initializers[name] = numpy_helper.from_array(array, name)
+        return self._known[key]
+
+    def ints(self, *values: int) -> str:
+        """A constant list of integers: a shape, axes, limits of a slice."""
+        return self.constant(values, np.int64)
+
+    def raw(self, name: str) -> str:
+        """A tensor as it is stored."""
+        if name not in self._initializers:
+            place = self.stored[name]
+            tensor = TensorProto(name=name, data_type=_TYPES[place.dtype], dims=place.shape)
+            tensor.data_location = TensorProto.EXTERNAL
+            for key, value in (
+                ("location", place.file),
+                ("offset", place.offset),
+                ("length", place.size),
+            ):
+                tensor.external_data.add(key=key, value=str(value))
+            self._initializers[name] = tensor
+        return name
+
+    def weight(self, name: str) -> str:
+        """A tensor in 32-bit floats, or in integers if it was trained as such."""
+        if ("float", name) not in self._known:
+            self._known["float", name] = self._as_float(name)
+        return self._known["float", name]
+
+    def _as_float(self, name: str) -> str:
+        place = self.stored[name]
+        if place.dtype in ("F32", "I64"):
+            return self.raw(name)
+        value = self.op("Cast", self.raw(name), to=FLOAT)
+        if not self.is_quantized(name):
+            return value
+        by_row = self.ints(-1, *[1] * (len(place.shape) - 1))
+        return self.op("Mul", value, self.op("Reshape", self.raw(name + SCALE), by_row))
+
+    def is_quantized(self, name: str) -> bool:
+        """Whether a tensor is stored in 8 bits with a scale for each row."""
+        return name + SCALE in self.stored
+
+    def rows(self, name: str, ids: str) -> str:
+        """Some rows of a matrix, in floats, without the others."""
+        if not self.is_quantized(name):
+            return self.op("Gather", self.weight(name), ids)
+        values = self.op("Cast", self.op("Gather", self.raw(name), ids), to=FLOAT)
+        scales = self.op("Gather", self.raw(name + SCALE), ids)
+        return self.op("Mul", values, self.op("Unsqueeze", scales, self.ints(-1)))
+
+    def linear(self, value: str, name: str, *, bias: bool = True) -> str:
+        """A linear layer, in 32-bit floats.
+
+        value  ... E
+        name   of a module with weight H E
+        ->     ... H
+        """
+        weight = self.op("Transpose", self.weight(f"{name}.weight"), perm=[1, 0])
+        product = self.op("MatMul", value, weight)
+        return self.op("Add", product, self.weight(f"{name}.bias")) if bias else product
+
+    def quantized_linear(self, value: str, name: str) -> str:
+        """A linear layer in 8-bit integers if the graph may; as `linear`.
+
+        The range of the values is that of the whole tensor: it must be of one sentence.
+        """
+        if not self.int8 or not self.is_quantized(f"{name}.weight"):
+            return self.linear(value, name)
+        weight = self.op("Transpose", self.raw(f"{name}.weight"), perm=[1, 0])
+        return self.fused(
+            "DynamicQuantizeMatMul",
+            value,
+            weight,
+            self.raw(f"{name}.weight{SCALE}"),
+            "",
+            self.weight(f"{name}.bias"),
+        )
+
+    def slice(self, value: str, start: int, end: int, *, axis: int) -> str:
+        """The entries from `start` to before `end` along an axis."""
+        return self.op("Slice", value, self.ints(start), self.ints(end), self.ints(axis))
+
+    def size(self, value: str, axis: int) -> str:
+        """The length of an axis, as a list of one integer."""
+        return self.op("Shape", value, start=axis, end=axis + 1)
+
+    def count_up(self, value: str, axis: int) -> str:
+        """0, 1, 2, ... as many as an axis has entries."""
+        zero, one = self.constant(0, np.int64), self.constant(1, np.int64)
+        return self.op("Range", zero, self.op("Squeeze", self.size(value, axis)), one)
+
+    @contextmanager
+    def body(self) -> Iterator[list[onnx.NodeProto]]:
+        """Collect nodes into a list of their own, the body of a loop."""
+        outer, self._nodes = self._nodes, []
+        try:
+            yield self._nodes
+        finally:
+            self._nodes = outer
+
+    def _new(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind.lower()}_{self._count}"
+
+    def model(
+        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Mapping[str, tuple[str, Any]]
+    ) -> onnx.ModelProto:
+        """The finished graph.
+
+        outputs  name -> the value, its type and shape
+        """
+        infos = []
+        for name, (value, (dtype, shape)) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [value], [name]))
+            infos.append(helper.make_tensor_value_info(name, dtype, shape))
+        graph = helper.make_graph(
+            self._nodes, "capsrl", list(inputs), infos, list(self._initializers.values())
+        )
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=opsets, producer_name="capsrl")
+        model.ir_version = _IR_VERSION
+        return model

@@ -1,0 +1,163 @@
+"""Word capsules and routing in a graph, with any number of iterations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from onnx import TensorProto, helper
+
+from capsrl.config import ROUTED, ModelConfig
+from capsrl.export.builder import FLOAT, Builder
+
+
+@dataclass(frozen=True)
+class Capsules:
+    """Word capsules of the predicates of a sentence; see `capsrl.model.capsules`.
+
+    pull  weights P T R -> P R D
+    push  vectors P R D -> P T R
+    """
+
+    pull: Callable[[str], str]
+    push: Callable[[str], str]
+
+
+def capsules(builder: Builder, config: ModelConfig, views: str | None, predicates: str) -> Capsules:
+    """The capsules of words [view; state] (`WordCapsuleLayer.forward_shared`).
+
+    views       P T H', None without a predicate layer
+    predicates  P H
+    """
+    weight = builder.weight("forms.of_word.weight")
+    rank, width = builder.stored["forms.of_word.weight"].shape
+    n_view = 2 * config.encoder.predicate_width if views else 0
+    of_state = builder.slice(weight, n_view, width, axis=1)
+    words = builder.op("MatMul", "states", builder.op("Transpose", of_state, perm=[1, 0]))
+    words = builder.op("Add", words, builder.weight("forms.of_word.bias"))  # T M
+    if views:
+        of_view = builder.slice(weight, 0, n_view, axis=1)
+        seen = builder.op("MatMul", views, builder.op("Transpose", of_view, perm=[1, 0]))
+        words = builder.op("Add", words, seen)  # P T M
+    predicates = builder.linear(predicates, "forms.of_predicate")  # P M
+    if config.capsules.form == "factored":
+        by_word = builder.op("Unsqueeze", predicates, builder.ints(1))
+        return _factored(builder, builder.op("Mul", words, by_word))
+    return _dense(builder, words, predicates, views is not None)
+
+
+def _factored(builder: Builder, joint: str) -> Capsules:
+    """Capsules as `FactoredCapsules`; joint is P T M."""
+    factor = builder.weight("forms.weight")  # R D M
+
+    def pull(weights: str) -> str:
+        summed = builder.op("MatMul", builder.op("Transpose", weights, perm=[0, 2, 1]), joint)
+        by_role = builder.op("Transpose", summed, perm=[1, 0, 2])  # R P M
+        product = builder.op("MatMul", by_role, builder.op("Transpose", factor, perm=[0, 2, 1]))
+        return builder.op("Transpose", product, perm=[1, 0, 2])  # P R D
+
+    def push(vectors: str) -> str:
+        by_role = builder.op("Transpose", vectors, perm=[1, 0, 2])  # R P D
+        combined = builder.op("MatMul", by_role, factor)  # R P M
+        return builder.op("MatMul", joint, builder.op("Transpose", combined, perm=[1, 2, 0]))
+
+    return Capsules(pull, push)
+
+
+def _dense(builder: Builder, words: str, predicates: str, per_predicate: bool) -> Capsules:
+    """Capsules as `DenseCapsules`; words are T M or P T M, predicates P M."""
+    words, predicates = (_elu_and_one(builder, value) for value in (words, predicates))
+    if not per_predicate:
+        words = builder.op("Unsqueeze", words, builder.ints(0))  # 1 T M
+    forms = builder.op("Einsum", builder.weight("forms.weight"), predicates, equation="rdmn,pn->prdm")
+
+    def pull(weights: str) -> str:
+        summed = builder.op("MatMul", builder.op("Transpose", weights, perm=[0, 2, 1]), words)
+        column = builder.op("Unsqueeze", summed, builder.ints(-1))  # P R M 1
+        return builder.op("Squeeze", builder.op("MatMul", forms, column), builder.ints(-1))
+
+    def push(vectors: str) -> str:
+        row = builder.op("Unsqueeze", vectors, builder.ints(2))  # P R 1 D
+        combined = builder.op("Squeeze", builder.op("MatMul", row, forms), builder.ints(2))
+        return builder.op("MatMul", words, builder.op("Transpose", combined, perm=[0, 2, 1]))
+
+    return Capsules(pull, push)
+
+
+def _elu_and_one(builder: Builder, value: str) -> str:
+    """An ELU, and a constant 1 after the last entry of every row."""
+    value = builder.op("Elu", value)
+    one = builder.op("Mul", builder.slice(value, 0, 1, axis=-1), builder.constant(0, np.float32))
+    one = builder.op("Add", one, builder.constant(1, np.float32))
+    return builder.op("Concat", value, one, axis=-1)
+
+
+def route(
+    builder: Builder, words: Capsules, config: ModelConfig
+) -> tuple[str, dict[str, str]]:
+    """The role logits after the last iteration, and the values after each (`Routing`).
+
+    ->  P T R, and steps, capsules and nodes, as far as the variant has them
+    """
+    n_roles, size = builder.stored["forms.weight"].shape[:2]
+    n_predicates, n_words = builder.size("positions", 0), builder.size("states", 0)
+    if config.capsules.variant not in ROUTED:
+        shape = builder.op("Concat", n_predicates, builder.ints(n_roles, size), axis=0)
+        mean = builder.op("Expand", builder.constant(1 / size, np.float32), shape)
+        return words.push(mean), {}
+    shape = builder.op("Concat", n_predicates, n_words, builder.ints(n_roles), axis=0)
+    zeros = builder.op("Expand", builder.constant(0, np.float32), shape)  # P T R
+    with builder.body() as nodes:
+        logits, kept = _iterate(builder, words, config, "logits_before")
+    body = helper.make_graph(
+        nodes + _renamed({"going_on": "keep_going", "logits_after": logits, **_scans(kept)}),
+        "iteration",
+        [
+            helper.make_tensor_value_info("iteration", TensorProto.INT64, []),
+            helper.make_tensor_value_info("keep_going", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("logits_before", FLOAT, ["P", "T", "R"]),
+        ],
+        [
+            helper.make_tensor_value_info("going_on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("logits_after", FLOAT, ["P", "T", "R"]),
+            *(helper.make_tensor_value_info(name, FLOAT, None) for name in _scans(kept)),
+        ],
+    )
+    outputs = builder.ops("Loop", "n_iterations", "", zeros, n_outputs=1 + len(kept), body=body)
+    return outputs[0], dict(zip(kept, outputs[1:], strict=True))
+
+
+def _iterate(
+    builder: Builder, words: Capsules, config: ModelConfig, logits: str
+) -> tuple[str, dict[str, str]]:
+    """One iteration: the new logits, and what a trace keeps of it."""
+    weights = builder.op("Softmax", logits, axis=-1)
+    intermediate = words.pull(weights)  # P R D
+    squashed = _squash(builder, intermediate)
+    directions = builder.op("MatMul", squashed, builder.weight("routing.agreement"))
+    kept = {"capsules": squashed}
+    if config.capsules.variant == "capsule+global":
+        from_squashed = config.capsules.global_from == "squashed"
+        source = builder.op("Relu", squashed) if from_squashed else intermediate
+        flat = builder.op("Flatten", source, axis=1)
+        node = kept["nodes"] = builder.linear(flat, "routing.node", bias=from_squashed)
+        pushed = builder.op("MatMul", node, builder.weight("routing.node_agreement"))
+        directions = builder.op("Add", directions, builder.op("Unsqueeze", pushed, builder.ints(1)))
+    logits = builder.op("Add", logits, words.push(directions))
+    return logits, {"steps": logits, **kept}
+
+
+def _squash(builder: Builder, vectors: str) -> str:
+    """`capsrl.model.routing.squash`."""
+    squared = builder.op("ReduceSumSquare", vectors, builder.ints(-1), keepdims=1)
+    longer = builder.op("Add", squared, builder.constant(1, np.float32))
+    root = builder.op("Sqrt", builder.op("Add", squared, builder.constant(1e-8, np.float32)))
+    factor = builder.op("Div", squared, builder.op("Mul", longer, root))
+    return builder.op("Mul", vectors, factor)
+
+
+def _scans(kept: dict[str, str]) -> dict[str, str]:
+    return {f"{name}_after": value for name, value in kept.items()}
+
+
+def _renamed(names: dict[str, str]) -> list:
+    return [helper.make_node("Identity", [value], [name]) for name, value in names.items()]
