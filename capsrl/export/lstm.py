@@ -1,13 +1,16 @@
 """A bidirectional LSTM as one node of a graph."""
 
+from onnx import TensorProto
+
 from capsrl.export.builder import Builder
 
 
-def bilstm(builder: Builder, steps: str, name: str, layer: int) -> str:
-    """One layer of `BiLSTM` over sequences of the same length.
+def bilstm(builder: Builder, steps: str, name: str, layer: int, lengths: str = "") -> str:
+    """One layer of `BiLSTM` .
 
-    steps  T N E   for N sequences
-    ->     T 2 N H, forward and backward states
+    steps    T N E    for N sequences
+    lengths  N        of the sequences, if they are padded
+    ->       T 2 N H  forward and backward states
     """
     names = [f"{name}.{direction}.{layer}" for direction in ("forwards", "backwards")]
     n_units = builder.stored[f"{names[0]}.weight_hh_l0"].shape[1]
@@ -31,6 +34,7 @@ def bilstm(builder: Builder, steps: str, name: str, layer: int) -> str:
         joined("weight_ih"),
         joined("weight_hh"),
         joined("bias_ih", "bias_hh"),
+        builder.op("Cast", lengths, to=TensorProto.INT32) if lengths else "",
         hidden_size=n_units,
         direction="bidirectional",
     )

@@ -7,19 +7,25 @@ from onnx import helper
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
 from capsrl.export.lstm import bilstm
-from capsrl.export.routing import capsules, route
+from capsrl.export.routing import capsules, present, route
 
 MAX_DISTANCE = 32  # PredicateLayer.max_distance and SpanScorer.max_distance
 
 
 def propositions_graph(builder: Builder, config: ModelConfig) -> onnx.ModelProto:
-    """The graph of `Network.score_propositions` for one sentence.
+    """The graph of `Network.score_propositions` for the predicates of some sentences.
 
-    Inputs: states T H, positions P, lemmas P (ids), candidates P C, n_candidates P, n_iterations.
+    Inputs: states n H (of the words of all sentences, one after the other), words P T (the row in
+    `states` of each word of the sentence of a predicate, any row at padding), lengths P (words of
+    that sentence), positions P (of the predicate in its sentence), lemmas P (ids), candidates P C,
+    n_candidates P, n_iterations.
     Outputs: roles P T R, senses P C and patterns P K (logits); steps N P T R, capsules N P R D and
     nodes N P D, if the variant has them; firsts and lasts P T (word positions), with a span scorer.
     """
-    predicates = builder.op("Gather", "states", "positions")  # P H
+    column = builder.op("Unsqueeze", "positions", builder.ints(1))
+    row = builder.op("GatherElements", "words", column, axis=1)  # P 1
+    row = builder.op("Squeeze", row, builder.ints(1))
+    predicates = builder.op("Gather", "states", row)  # P H
     views = _views(builder, predicates) if config.encoder.predicate_width else None
     senses, patterns = _senses(builder, predicates)
     if config.capsules.predicate == "lookup":
@@ -40,12 +46,18 @@ def propositions_graph(builder: Builder, config: ModelConfig) -> onnx.ModelProto
 
 
 def _inputs(config: ModelConfig) -> list[onnx.ValueInfoProto]:
-    shapes = {"positions": ["P"], "candidates": ["P", "C"], "n_candidates": ["P"]}
+    shapes: dict[str, list[str]] = {
+        "words": ["P", "T"],
+        "lengths": ["P"],
+        "positions": ["P"],
+        "candidates": ["P", "C"],
+        "n_candidates": ["P"],
+    }
     if config.capsules.predicate == "lookup":
         shapes["lemmas"] = ["P"]
     if config.capsules.variant in ROUTED:
         shapes["n_iterations"] = []
-    inputs = [helper.make_tensor_value_info("states", FLOAT, ["T", "H"])]
+    inputs = [helper.make_tensor_value_info("states", FLOAT, ["n", "H"])]
     return inputs + [
         helper.make_tensor_value_info(name, INT64, shape) for name, shape in shapes.items()
     ]
@@ -54,9 +66,10 @@ def _inputs(config: ModelConfig) -> list[onnx.ValueInfoProto]:
 def _views(builder: Builder, predicates: str) -> str:
     """The words as each predicate sees them (`PredicateLayer`): P T H'."""
     name = "predicate_layer"
-    words = builder.op("Unsqueeze", builder.linear("states", f"{name}.of_word"), builder.ints(1))
+    by_word = builder.op("Transpose", "words", perm=[1, 0])  # T P
+    words = builder.op("Gather", builder.linear("states", f"{name}.of_word"), by_word)  # T P H'
     of_predicate = builder.linear(predicates, f"{name}.of_predicate")  # P H'
-    numbers = builder.op("Unsqueeze", builder.count_up("states", 0), builder.ints(1))  # T 1
+    numbers = builder.op("Unsqueeze", builder.count_up("words", 1), builder.ints(1))  # T 1
     distance = builder.op("Sub", numbers, "positions")  # T P
     limit = builder.constant(MAX_DISTANCE, np.int64)
     distance = builder.op(
@@ -66,7 +79,7 @@ def _views(builder: Builder, predicates: str) -> str:
     )
     of_distance = builder.op("Gather", builder.weight(f"{name}.of_distance.weight"), distance)
     steps = builder.op("Add", builder.op("Add", words, of_predicate), of_distance)
-    both = bilstm(builder, builder.op("Gelu", steps), f"{name}.bilstm", 0)  # T 2 P H
+    both = bilstm(builder, builder.op("Gelu", steps), f"{name}.bilstm", 0, "lengths")  # T 2 P H
     ordered = builder.op("Transpose", both, perm=[2, 0, 1, 3])
     return builder.op("Reshape", ordered, builder.ints(0, 0, -1))
 
@@ -94,20 +107,20 @@ def _senses(builder: Builder, predicates: str) -> tuple[str, str]:
 
 def _spans(builder: Builder, views: str | None, width: int) -> dict[str, str]:
     """First and last word of the phrase of every word (`SpanScorer`): P T each."""
-    words = builder.linear("states", "spans.of_state")  # T 4W
-    if views is None:
-        n_words, n_predicates = builder.size("states", 0), builder.size("positions", 0)
-        shape = builder.op("Concat", n_predicates, n_words, builder.ints(4 * width), axis=0)
-        words = builder.op("Expand", words, shape)
-    else:
+    words = builder.op("Gather", builder.linear("states", "spans.of_state"), "words")  # P T 4W
+    if views is not None:
         words = builder.op("Add", words, builder.linear(views, "spans.of_view", bias=False))
     parts = builder.ops(
         "Split", builder.op("Gelu", words), builder.ints(*[width] * 4), n_outputs=4, axis=-1
     )
-    numbers = builder.count_up("states", 0)
+    numbers = builder.count_up("words", 1)
     distance = builder.op("Sub", numbers, builder.op("Unsqueeze", numbers, builder.ints(1)))
     zero = builder.constant(0, np.int64)
-    is_wrong = builder.op("Greater", distance, zero), builder.op("Less", distance, zero)
+    is_padding = builder.op("Not", present(builder))  # P 1 T
+    is_wrong = (
+        builder.op("Greater", distance, zero),
+        builder.op("Or", builder.op("Less", distance, zero), is_padding),
+    )
     near = builder.op("Min", builder.op("Abs", distance), builder.constant(MAX_DISTANCE, np.int64))
     edges = {}
     for row, name in enumerate(("firsts", "lasts")):

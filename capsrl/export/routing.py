@@ -33,16 +33,17 @@ def capsules(builder: Builder, config: ModelConfig, views: str | None, predicate
     n_view = 2 * config.encoder.predicate_width if views else 0
     of_state = builder.slice(weight, n_view, width, axis=1)
     words = builder.op("MatMul", "states", builder.op("Transpose", of_state, perm=[1, 0]))
-    words = builder.op("Add", words, builder.weight("forms.of_word.bias"))  # T M
+    words = builder.op("Add", words, builder.weight("forms.of_word.bias"))  # n M
+    words = builder.op("Gather", words, "words")  # P T M
     if views:
         of_view = builder.slice(weight, 0, n_view, axis=1)
         seen = builder.op("MatMul", views, builder.op("Transpose", of_view, perm=[1, 0]))
-        words = builder.op("Add", words, seen)  # P T M
+        words = builder.op("Add", words, seen)
     predicates = builder.linear(predicates, "forms.of_predicate")  # P M
     if config.capsules.form == "factored":
         by_word = builder.op("Unsqueeze", predicates, builder.ints(1))
         return _factored(builder, builder.op("Mul", words, by_word))
-    return _dense(builder, words, predicates, views is not None)
+    return _dense(builder, words, predicates)
 
 
 def _factored(builder: Builder, joint: str) -> Capsules:
@@ -63,11 +64,9 @@ def _factored(builder: Builder, joint: str) -> Capsules:
     return Capsules(pull, push)
 
 
-def _dense(builder: Builder, words: str, predicates: str, per_predicate: bool) -> Capsules:
-    """Capsules as `DenseCapsules`; words are T M or P T M, predicates P M."""
+def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
+    """Capsules as `DenseCapsules`; words are P T M, predicates P M."""
     words, predicates = (_elu_and_one(builder, value) for value in (words, predicates))
-    if not per_predicate:
-        words = builder.op("Unsqueeze", words, builder.ints(0))  # 1 T M
     forms = builder.op("Einsum", builder.weight("forms.weight"), predicates, equation="rdmn,pn->prdm")
 
     def pull(weights: str) -> str:
@@ -91,6 +90,12 @@ def _elu_and_one(builder: Builder, value: str) -> str:
     return builder.op("Concat", value, one, axis=-1)
 
 
+def present(builder: Builder) -> str:
+    """True at words, False at padding: P 1 T."""
+    lengths = builder.op("Unsqueeze", "lengths", builder.ints(1, 2))
+    return builder.op("Less", builder.count_up("words", 1), lengths)
+
+
 def route(
     builder: Builder, words: Capsules, config: ModelConfig
 ) -> tuple[str, dict[str, str]]:
@@ -99,15 +104,16 @@ def route(
     ->  P T R, and steps, capsules and nodes, as far as the variant has them
     """
     n_roles, size = builder.stored["forms.weight"].shape[:2]
-    n_predicates, n_words = builder.size("positions", 0), builder.size("states", 0)
+    n_predicates, n_words = builder.size("words", 0), builder.size("words", 1)
     if config.capsules.variant not in ROUTED:
         shape = builder.op("Concat", n_predicates, builder.ints(n_roles, size), axis=0)
         mean = builder.op("Expand", builder.constant(1 / size, np.float32), shape)
         return words.push(mean), {}
     shape = builder.op("Concat", n_predicates, n_words, builder.ints(n_roles), axis=0)
     zeros = builder.op("Expand", builder.constant(0, np.float32), shape)  # P T R
+    is_word = builder.op("Transpose", builder.op("Cast", present(builder), to=FLOAT), perm=[0, 2, 1])
     with builder.body() as nodes:
-        logits, kept = _iterate(builder, words, config, "logits_before")
+        logits, kept = _iterate(builder, words, config, "logits_before", is_word)
     body = helper.make_graph(
         nodes + _renamed({"going_on": "keep_going", "logits_after": logits, **_scans(kept)}),
         "iteration",
@@ -127,10 +133,10 @@ def route(
 
 
 def _iterate(
-    builder: Builder, words: Capsules, config: ModelConfig, logits: str
+    builder: Builder, words: Capsules, config: ModelConfig, logits: str, is_word: str
 ) -> tuple[str, dict[str, str]]:
     """One iteration: the new logits, and what a trace keeps of it."""
-    weights = builder.op("Softmax", logits, axis=-1)
+    weights = builder.op("Mul", builder.op("Softmax", logits, axis=-1), is_word)
     intermediate = words.pull(weights)  # P R D
     squashed = _squash(builder, intermediate)
     directions = builder.op("MatMul", squashed, builder.weight("routing.agreement"))
