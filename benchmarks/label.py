@@ -32,7 +32,7 @@ import capsrl
 from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
 from capsrl.labeler import BATCH_WORDS, Labeler
-from capsrl.model.batches import IndexedSentence, bucket
+from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 

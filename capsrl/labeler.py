@@ -14,9 +14,9 @@ from capsrl.data.frame_index import FrameIndex
 from capsrl.data.frame_sources import choose_frames
 from capsrl.device import default_threads, find_device, limited_threads
 from capsrl.errors import ConfigError, DataError
-from capsrl.model.batches import bucket
 from capsrl.model.calibration import Calibration, load_calibration
 from capsrl.model.folder import load_network, save_network
+from capsrl.model.indexing import bucket
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
 from capsrl.model.predictor import Predictor

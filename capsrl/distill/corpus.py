@@ -10,7 +10,8 @@ import torch
 
 from capsrl.distill.shards import check_inventory, read_manifest, shard_path
 from capsrl.distill.soft_labels import Array, SoftLabels, join_labels, load_labels, load_lengths
-from capsrl.model.batches import Batch, IndexedSentence, SoftTargets, SparseTargets, bucket
+from capsrl.model.batches import Batch, SoftTargets, SparseTargets
+from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 

@@ -9,9 +9,10 @@ import torch
 from torch import Tensor
 
 from capsrl.distill.soft_labels import MIN_PROB, Array, SoftLabels, SparseProbs
-from capsrl.model.batches import IndexedSentence, bucket, collate_predicates, group_predicates
+from capsrl.model.batches import collate_predicates
 from capsrl.model.ensemble import Ensemble
 from capsrl.model.folder import load_network
+from capsrl.model.indexing import IndexedSentence, bucket, group_predicates
 from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import PropositionLogits
 from capsrl.model.predictor import Predictor, with_predicates

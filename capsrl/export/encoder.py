@@ -79,9 +79,7 @@ def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
     states = [hidden]
     for number in range(config["num_hidden_layers"]):
         layer = f"{name}.layers.{number}"
-        states.append(
-            _layer(builder, states[-1], layer, config["num_attention_heads"], width, eps)
-        )
+        states.append(_layer(builder, states[-1], layer, config["num_attention_heads"], width, eps))
     return states
 
 

@@ -94,9 +94,7 @@ def _senses(builder: Builder, predicates: str) -> tuple[str, str]:
     vectors = builder.rows("senses.senses.weight", "candidates")  # P C width
     column = builder.op("Unsqueeze", query, builder.ints(2))
     own = builder.op("Squeeze", builder.op("MatMul", vectors, column), builder.ints(2))
-    own = builder.op(
-        "Add", own, builder.op("Gather", builder.weight("senses.prior"), "candidates")
-    )
+    own = builder.op("Add", own, builder.op("Gather", builder.weight("senses.prior"), "candidates"))
     pattern_ids = builder.op("Gather", builder.weight("senses.pattern_of"), "candidates")
     senses = builder.op("Add", own, builder.op("GatherElements", patterns, pattern_ids, axis=1))
     counts = builder.op("Unsqueeze", "n_candidates", builder.ints(1))

@@ -67,7 +67,9 @@ def _factored(builder: Builder, joint: str) -> Capsules:
 def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
     """Capsules as `DenseCapsules`; words are P T M, predicates P M."""
     words, predicates = (_elu_and_one(builder, value) for value in (words, predicates))
-    forms = builder.op("Einsum", builder.weight("forms.weight"), predicates, equation="rdmn,pn->prdm")
+    forms = builder.op(
+        "Einsum", builder.weight("forms.weight"), predicates, equation="rdmn,pn->prdm"
+    )
 
     def pull(weights: str) -> str:
         summed = builder.op("MatMul", builder.op("Transpose", weights, perm=[0, 2, 1]), words)
@@ -96,9 +98,7 @@ def present(builder: Builder) -> str:
     return builder.op("Less", builder.count_up("words", 1), lengths)
 
 
-def route(
-    builder: Builder, words: Capsules, config: ModelConfig
-) -> tuple[str, dict[str, str]]:
+def route(builder: Builder, words: Capsules, config: ModelConfig) -> tuple[str, dict[str, str]]:
     """The role logits after the last iteration, and the values after each (`Routing`).
 
     ->  P T R, and steps, capsules and nodes, as far as the variant has them
@@ -111,7 +111,9 @@ def route(
         return words.push(mean), {}
     shape = builder.op("Concat", n_predicates, n_words, builder.ints(n_roles), axis=0)
     zeros = builder.op("Expand", builder.constant(0, np.float32), shape)  # P T R
-    is_word = builder.op("Transpose", builder.op("Cast", present(builder), to=FLOAT), perm=[0, 2, 1])
+    is_word = builder.op(
+        "Transpose", builder.op("Cast", present(builder), to=FLOAT), perm=[0, 2, 1]
+    )
     with builder.body() as nodes:
         logits, kept = _iterate(builder, words, config, "logits_before", is_word)
     body = helper.make_graph(

@@ -8,10 +8,11 @@ import torch
 from torch import Tensor, nn
 
 from capsrl.errors import ModelError
-from capsrl.model.batches import Batch, IndexedSentence, Predicates, collate, index_sentence
+from capsrl.model.batches import Batch, Predicates, collate
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.source import WordSource
 from capsrl.model.embeddings.transformer import Transformer
+from capsrl.model.indexing import IndexedSentence, index_sentence
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
 from capsrl.model.routing import RoutingResult
@@ -164,7 +165,11 @@ def _join_vectors(networks: Sequence[Network]) -> tuple[WordVectors, list[dict[s
         for name, source in network.vectors.named_sources():
             key: object = (number, name)
             if isinstance(source, Transformer):
-                key = (source.tokenizer.to_str(), source.max_subwords, source.causal)
+                key = (
+                    source.subwords.tokenizer.to_str(),
+                    source.subwords.max_subwords,
+                    source.causal,
+                )
             joint = joint_names.setdefault(key, f"{number}/{name}")
             sources.setdefault(joint, source)
             names[-1][name] = joint

@@ -1,6 +1,7 @@
 """Save and load model folders: config.json, vocab.json, frames.tsv, weights and word sources.
 
-`calibration.json` is saved here too, and read by `calibration.py`.
+`calibration.json` is saved here too, and read by `calibration.py`. What needs no torch is read by
+`read_folder.py`.
 
 Folders are written atomically. Everything read is checked: missing or damaged files, tensors of
 another shape and newer formats are refused with a message that names them.
@@ -19,17 +20,12 @@ from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from capsrl.config import ModelConfig
-from capsrl.data.frame_index import FrameIndex
-from capsrl.errors import DataError, ModelError
+from capsrl.errors import ModelError
 from capsrl.model.build import attach_files, make_network
 from capsrl.model.calibration import Calibration
-from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network
+from capsrl.model.read_folder import FORMAT, FRAMES, read_config, read_inventory
 from capsrl.model.weights import Precision, check_weights, load_weights, save_weights
-from capsrl.settings import build, find_mistakes
-
-FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
-_FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 
 def save_network(
@@ -56,7 +52,7 @@ def save_network(
         _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(config)})
         _write_json(new / "vocab.json", network.inventory.to_dict())
         if len(network.inventory.frames):
-            network.inventory.frames.save(new / _FRAMES)
+            network.inventory.frames.save(new / FRAMES)
         save_weights(network.state_dict(), new, precision=precision)
         network.vectors.save_files(new)
         if calibration is not None:
@@ -68,8 +64,8 @@ def save_network(
 
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
-    config = _read_config(folder / "config.json")
-    inventory = _read_inventory(folder)
+    config = read_config(folder)
+    inventory = read_inventory(folder)
     with _SkipInitialization():
         network = make_network(config, inventory, folder=folder)
     weights = load_weights(folder)
@@ -107,45 +103,9 @@ class _SkipInitialization(TorchFunctionMode):
         return func(*args, **kwargs)
 
 
-def _read_config(file: Path) -> ModelConfig:
-    data = _read_json(file)
-    found = data.pop("format", None)
-    if not isinstance(found, int) or found > FORMAT:
-        raise ModelError(
-            f"{file}: expected a model folder of format {FORMAT} or older, got {found}; "
-            "upgrade capsrl"
-        )
-    mistakes = find_mistakes(ModelConfig, data)
-    if mistakes:
-        raise ModelError("\n".join(f"{file}: {mistake}" for mistake in mistakes.values()))
-    return build(ModelConfig, data)
-
-
-def _read_inventory(folder: Path) -> Inventory:
-    inventory = Inventory.from_dict(_read_json(folder / "vocab.json"), source=str(folder))
-    if not (folder / _FRAMES).exists():
-        return inventory
-    try:
-        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / _FRAMES))
-    except DataError as error:
-        raise ModelError(str(error)) from None
-
-
 def _is_replaceable(folder: Path) -> bool:
     """Whether a folder is empty or contains a model."""
     return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
-
-
-def _read_json(file: Path) -> dict[str, Any]:
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
-    except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
-    if not isinstance(data, dict):
-        raise ModelError(f"{file}: expected a JSON object, got {type(data).__name__}")
-    return data
 
 
 def _write_json(file: Path, data: dict[str, Any]) -> None:

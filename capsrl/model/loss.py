@@ -7,7 +7,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.model.batches import IGNORED, Batch, Gold
+from capsrl.model.batches import Batch, Gold
+from capsrl.model.indexing import IGNORED
 from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import Output
 from capsrl.model.routing import RoutingResult

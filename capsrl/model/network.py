@@ -7,10 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from capsrl.model.batches import Batch, IndexedSentence, Predicates, collate, index_sentence
+from capsrl.model.batches import Batch, Predicates, collate
 from capsrl.model.capsules import WordCapsuleLayer
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.encoder import BiLSTM, PredicateLayer, variational_dropout
+from capsrl.model.indexing import IndexedSentence, index_sentence
 from capsrl.model.inventory import Inventory
 from capsrl.model.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.model.routing import Routing, RoutingResult, route_predicates

@@ -10,11 +10,12 @@ from torch import Tensor
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
-from capsrl.model.batches import IndexedSentence, collate_predicates, group_predicates
+from capsrl.model.batches import collate_predicates
 from capsrl.model.calibration import Calibration, counts_of_senses
 from capsrl.model.candidates import CandidateFinder
 from capsrl.model.decode import decode
 from capsrl.model.ensemble import Ensemble
+from capsrl.model.indexing import IndexedSentence, group_predicates
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
 from capsrl.options import Options

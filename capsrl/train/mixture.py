@@ -4,7 +4,8 @@ import random
 from collections.abc import Callable, Sequence
 
 from capsrl.distill.corpus import SoftBatch, SoftCorpus
-from capsrl.model.batches import Batch, IndexedSentence, bucket
+from capsrl.model.batches import Batch
+from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.network import Network
 
 Planned = list[int] | SoftBatch  # numbers of annotated sentences, or sentences of shards

@@ -5,18 +5,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.model.batches import (
-    IGNORED,
-    bucket,
-    collate,
-    collate_gold,
-    collate_predicates,
-    group_predicates,
-    index_sentence,
-)
+from capsrl.model.batches import collate, collate_gold, collate_predicates
 from capsrl.model.embeddings import WordVectors
 from capsrl.model.embeddings.learned import Words
 from capsrl.model.embeddings.source import WordSource
+from capsrl.model.indexing import IGNORED, bucket, group_predicates, index_sentence
 from capsrl.model.inventory import build_inventory
 from capsrl.sentence import Argument, Proposition, Sentence
 from tests.helpers.tiny_networks import SENTENCES, UNSEEN, sentence

@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.model.batches import IGNORED
+from capsrl.model.indexing import IGNORED
 from capsrl.model.loss import count_known, gumbel_like, mean_nll, uniqueness_loss
 from tests.helpers.tiny_networks import SENTENCES, compute_test_loss, make_config, make_labeler
 

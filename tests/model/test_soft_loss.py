@@ -10,7 +10,8 @@ from capsrl.distill.corpus import SoftCorpus
 from capsrl.distill.label import label_softly
 from capsrl.distill.shards import write_shards
 from capsrl.distill.soft_labels import MIN_PROB
-from capsrl.model.batches import IGNORED, SoftTargets, SparseTargets
+from capsrl.model.batches import SoftTargets, SparseTargets
+from capsrl.model.indexing import IGNORED
 from capsrl.model.soft_loss import count_soft, role_target
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import (

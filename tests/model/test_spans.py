@@ -7,9 +7,9 @@ import pytest
 import torch
 
 from capsrl.labeler import Labeler
-from capsrl.model.batches import IGNORED
 from capsrl.model.build import make_network
 from capsrl.model.ensemble import Ensemble
+from capsrl.model.indexing import IGNORED
 from capsrl.model.inventory import build_inventory
 from capsrl.model.spans import SpanScorer
 from tests.helpers.tiny_networks import (

@@ -6,7 +6,7 @@ import pytest
 
 from capsrl.distill.corpus import SoftBatch, SoftCorpus
 from capsrl.distill.shards import write_shards
-from capsrl.model.batches import bucket
+from capsrl.model.indexing import bucket
 from capsrl.train.mixture import Mixture
 from tests.helpers.tiny_networks import SENTENCES, make_predictor
 

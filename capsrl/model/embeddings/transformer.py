@@ -9,13 +9,11 @@ has most context; nothing is truncated.
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
@@ -27,37 +25,11 @@ from capsrl.model.embeddings.pretrained import (
     input_norms,
     is_causal,
     make_encoder,
-    max_subwords,
-    needs_spaces,
-    read_config,
-    read_tokenizer,
-    special_subwords,
-    unknown_subword,
 )
 from capsrl.model.embeddings.source import Inputs, Marked, WordSource
 from capsrl.model.embeddings.state_cache import StateCache, collate_cached
+from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.sentence import Sentence
-from capsrl.text.spacing import spaces_before
-
-# Characters of a word that are tokenized. One subword represents the word anyway, and a line of
-# dashes or a megabyte without a space must not fill hundreds of windows. URLs in EWT are shorter.
-MAX_CHARS = 128
-
-Ids = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Subwords:
-    """One sentence as the encoder reads it.
-
-    ids     n  subword ids, without the special tokens that open and close a window
-    firsts  T  index in `ids` of the first subword of each word
-    cached  row of the first word in the state cache, None if the sentence is not cached
-    """
-
-    ids: Ids
-    firsts: Ids
-    cached: int | None = None
 
 
 class Transformer(WordSource[Subwords]):
@@ -82,7 +54,7 @@ class Transformer(WordSource[Subwords]):
     ) -> None:
         super().__init__()
         self.folder = find_folder(folder)
-        config = read_config(self.folder)
+        config = read_encoder_config(self.folder)
         self.fine_tune = fine_tune
         self.mark_predicate = mark_predicate
         self.encoder = make_encoder(self.folder, config, pretrained=pretrained)
@@ -95,44 +67,13 @@ class Transformer(WordSource[Subwords]):
         self.encoder.train(fine_tune)
         self.width = config["hidden_size"]
         self.mix = None if fine_tune else LayerMix(config["num_hidden_layers"] + 1)
-        self.tokenizer = read_tokenizer(self.folder)
         self.causal = is_causal(self.encoder)
-        self.spaced = needs_spaces(self.tokenizer)
-        self.opening, self.closing = special_subwords(self.tokenizer)
-        if self.causal and not self.opening and isinstance(config.get("bos_token_id"), int):
-            # The tokenizer converted from a GGUF file adds no BOS token, without which the states
-            # of Gemma are useless.
-            self.opening = [config["bos_token_id"]]
-        self.unknown = unknown_subword(self.tokenizer)
-        self.max_subwords = max_subwords(config) - len(self.opening) - len(self.closing)
+        self.subwords = SubwordReader(self.folder, config, causal=self.causal)
         self._cache = StateCache()
 
     def index(self, sentence: Sentence) -> Subwords:
         """Tokenize a sentence; a word that the tokenizer drops becomes one unknown subword."""
-        return replace(self._tokenize(sentence), cached=self._cache.find(sentence.words))
-
-    def _tokenize(self, sentence: Sentence) -> Subwords:
-        words = _encodable([word[:MAX_CHARS] for word in sentence.words])
-        if self.spaced:
-            spaces = spaces_before(sentence.words)
-            words = [
-                f" {word}" if space else word for word, space in zip(words, spaces, strict=True)
-            ]
-        encoding = self.tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
-        owners = encoding.word_ids  # the number of the word that each subword belongs to
-        starts = [i for i, word in enumerate(owners) if i == 0 or word != owners[i - 1]]
-        if len(starts) == len(words) and None not in owners:  # the common case: no word dropped
-            return Subwords(_array(encoding.ids), _array(starts))
-        ids_of: list[list[int]] = [[] for _ in words]
-        for subword, word in zip(encoding.ids, owners, strict=True):
-            if word is not None:
-                ids_of[word].append(subword)
-        ids: list[int] = []
-        firsts: list[int] = []
-        for of_word in ids_of:
-            firsts.append(len(ids))
-            ids.extend(of_word or [self.unknown])
-        return Subwords(_array(ids), _array(firsts))
+        return replace(self.subwords.read(sentence), cached=self._cache.find(sentence.words))
 
     def length(self, item: Subwords) -> int:
         """The number of subwords."""
@@ -150,42 +91,7 @@ class Transformer(WordSource[Subwords]):
             rows = collate_cached([i.cached for i in items], [len(i.firsts) for i in items])
             if rows is not None:
                 return {"cached": rows}
-        windows: list[Ids] = []
-        types: list[Ids] = []
-        chosen: list[tuple[Ids, Ids]] = []  # for each sentence: window and column of its words
-        for number, item in enumerate(items):
-            starts, size = windows_of(len(item.ids), self.max_subwords)
-            type_ids = np.zeros_like(item.ids)
-            ends = np.append(item.firsts[1:], len(item.ids))[: len(item.firsts)]
-            word = marked[number] if marked else None
-            if word is not None:
-                type_ids[item.firsts[word] : ends[word]] = 1
-            subwords = ends - 1 if self.causal else item.firsts
-            window = best_window(subwords, starts, size, causal=self.causal)
-            chosen.append((window + len(windows), subwords - starts[window] + len(self.opening)))
-            for start in starts:
-                windows.append(item.ids[start : start + size])
-                types.append(type_ids[start : start + size])
-        return self._pad(windows, types, chosen)
-
-    def _pad(self, windows: list[Ids], types: list[Ids], chosen: list[tuple[Ids, Ids]]) -> Inputs:
-        n_open, n_close = len(self.opening), len(self.closing)
-        n_columns = n_open + n_close + max((len(window) for window in windows), default=0)
-        subwords = np.zeros((len(windows), n_columns), dtype=np.int64)
-        type_ids = np.zeros_like(subwords)
-        mask = np.zeros(subwords.shape, dtype=bool)
-        for row, (window, window_types) in enumerate(zip(windows, types, strict=True)):
-            end = n_open + len(window)
-            subwords[row, :n_open] = self.opening
-            subwords[row, n_open:end] = window
-            subwords[row, end : end + n_close] = self.closing
-            type_ids[row, n_open:end] = window_types
-            mask[row, : end + n_close] = True
-        n_words = max((len(column) for _, column in chosen), default=0)
-        words = np.zeros((len(chosen), n_words), dtype=np.int64)
-        for row, (window, column) in enumerate(chosen):
-            words[row, : len(column)] = window * n_columns + column
-        arrays = {"subwords": subwords, "types": type_ids, "mask": mask, "words": words}
+        arrays = self.subwords.collate(items, marked)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
     def cache_states(self, sentences: Iterable[Sentence], *, batch_subwords: int = 8000) -> None:
@@ -203,7 +109,7 @@ class Transformer(WordSource[Subwords]):
             with torch.autocast(device.type, dtype=torch.bfloat16, enabled=device.type == "cuda"):
                 return torch.stack(self._layers(inputs), 2)
 
-        items = {sentence.words: self._tokenize(sentence) for sentence in sentences}
+        items = {sentence.words: self.subwords.read(sentence) for sentence in sentences}
         self._cache.add(items, encode, length=self.length, batch_length=batch_subwords)
 
     def forward(self, inputs: Inputs) -> Tensor:
@@ -280,36 +186,3 @@ class Transformer(WordSource[Subwords]):
         if not self.fine_tune:
             self.encoder.eval()
         return self
-
-
-def windows_of(n_subwords: int, size: int) -> tuple[Ids, int]:
-    """Starts of the windows over a sentence, and their size; the last window ends with it."""
-    if n_subwords <= size:
-        return np.zeros(1, dtype=np.int64), max(n_subwords, 1)
-    step = max(size // 2, 1)
-    starts = np.arange(0, n_subwords - size + step, step)
-    return np.minimum(starts, n_subwords - size), size
-
-
-def best_window(subwords: Ids, starts: Ids, size: int, *, causal: bool = False) -> Ids:
-    """For each subword the window in which the smaller of its two contexts is largest.
-
-    causal  only the context to the left counts
-    """
-    left = subwords[:, None] - starts[None]
-    context = np.where(left < size, left, -1) if causal else np.minimum(left, size - 1 - left)
-    window: Ids = context.argmax(1)
-    return window
-
-
-def _encodable(words: list[str]) -> list[str]:
-    """The words as UTF-8 can encode them: tokenizers refuse lone surrogates."""
-    try:
-        "".join(words).encode("utf-8")
-    except UnicodeEncodeError:
-        return [word.encode("utf-8", "replace").decode("utf-8") for word in words]
-    return words
-
-
-def _array(values: Sequence[int]) -> Ids:
-    return np.array(values, dtype=np.int64)

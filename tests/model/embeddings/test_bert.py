@@ -107,7 +107,7 @@ def test_published_encoder_equals_transformers(shared):
     with torch.inference_mode():
         ours = source(source.collate([source.index(s) for s in sentences]))
         for row, s in enumerate(sentences):
-            tokens = source.tokenizer.encode(list(s.words), is_pretokenized=True)
+            tokens = source.subwords.tokenizer.encode(list(s.words), is_pretokenized=True)
             firsts = [tokens.word_ids.index(word) for word in range(len(s.words))]
             expected = theirs(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0, firsts]
             assert_close(ours[row, : len(s.words)], expected, atol=1e-4, rtol=1e-4)

@@ -6,8 +6,9 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import CLIPConfig, CLIPModel
 
 from capsrl.errors import ModelError
-from capsrl.model.embeddings.pretrained import find_folder, is_causal, needs_spaces
+from capsrl.model.embeddings.pretrained import find_folder, is_causal
 from capsrl.model.embeddings.transformer import Transformer
+from capsrl.model.subwords import needs_spaces
 from tests.helpers.tiny_networks import edit_json, write_encoder
 
 

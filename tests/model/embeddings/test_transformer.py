@@ -10,11 +10,8 @@ from torch.testing import assert_close
 
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
-from capsrl.model.embeddings.transformer import (
-    Transformer,
-    best_window,
-    windows_of,
-)
+from capsrl.model.embeddings.transformer import Transformer
+from capsrl.model.subwords import best_window, windows_of
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import (
     SENTENCES,
@@ -54,7 +51,7 @@ def hidden(model, ids, types=None):
 def test_vector_of_the_first_subword(bert):
     folder, model = bert
     source = Transformer(folder, fine_tune=True)
-    tokens = source.tokenizer.encode(["ab", "c", "def"], is_pretokenized=True)
+    tokens = source.subwords.tokenizer.encode(["ab", "c", "def"], is_pretokenized=True)
     assert tokens.tokens == ["[CLS]", "a", "##b", "c", "d", "##e", "##f", "[SEP]"]
     expected = hidden(model, tokens.ids)[-1][0, [1, 3, 4]]
     assert source.width == 16
@@ -66,7 +63,7 @@ def test_frozen_encoder_is_a_mix_of_layers(bert):
     source = Transformer(folder, fine_tune=False)
     source.mix.weights.data = torch.tensor([0.1, 0.7, -0.4])
     source.mix.gamma.data = torch.tensor(1.3)
-    layers = hidden(model, source.tokenizer.encode(["ab", "c"], is_pretokenized=True).ids)
+    layers = hidden(model, source.subwords.tokenizer.encode(["ab", "c"], is_pretokenized=True).ids)
     shares = source.mix.weights.softmax(0)
     expected = 1.3 * sum(share * layer for share, layer in zip(shares, layers, strict=True))
     assert_close(
@@ -97,7 +94,7 @@ def test_alone_equals_batch(bert, fine_tune):
 def test_marked_word_has_token_type_1(bert):
     folder, model = bert
     source = Transformer(folder, fine_tune=True)
-    ids = source.tokenizer.encode(["ab", "c", "de"], is_pretokenized=True).ids
+    ids = source.subwords.tokenizer.encode(["ab", "c", "de"], is_pretokenized=True).ids
     found = vectors(source, *[sentence("ab c de")] * 3, marked=[None, 0, 2])
     for row, types in enumerate(
         [[0, 0, 0, 0, 0, 0, 0], [0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 0]]
@@ -111,8 +108,8 @@ def test_words_without_subwords_and_surrogates(bert):
     odd = Sentence(words=("ab", "", "\u200b", "a\ud83d", "c"))
     subwords = source.index(odd)
     assert len(subwords.firsts) == 5
-    assert subwords.ids[subwords.firsts[1]] == source.unknown
-    assert subwords.ids[subwords.firsts[4]] == source.tokenizer.token_to_id("c")
+    assert subwords.ids[subwords.firsts[1]] == source.subwords.unknown
+    assert subwords.ids[subwords.firsts[4]] == source.subwords.tokenizer.token_to_id("c")
     assert bool(vectors(source, odd).isfinite().all())
 
 
@@ -138,7 +135,7 @@ def test_long_sentence_in_windows(tmp_path):
     """12 positions hold 10 subwords; every word comes from the window where it is most central."""
     model = write_encoder(tmp_path, limit=12)
     source = Transformer(tmp_path, fine_tune=True)
-    assert source.max_subwords == 10
+    assert source.subwords.max_subwords == 10
     words = "a b c d e f g h i j k l m n o p q r s t u v w x y z a b c".split()
     found = vectors(source, sentence("a b"), Sentence(words=tuple(words)))[1]
     ids = source.index(Sentence(words=tuple(words))).ids.tolist()
@@ -146,7 +143,7 @@ def test_long_sentence_in_windows(tmp_path):
     starts = [0, 5, 10, 15, 19]
     for i in range(29):
         start = max(starts, key=lambda s: min(i - s, s + 9 - i))
-        window = [*source.opening, *ids[start : start + 10], *source.closing]
+        window = [*source.subwords.opening, *ids[start : start + 10], *source.subwords.closing]
         expected = hidden(model, window)[-1][0, 1 + i - start]
         assert_close(found[i], expected, atol=1e-5, rtol=1e-5)
 
@@ -166,7 +163,7 @@ def test_other_encoders(tmp_path, kind, fine_tune):
     model = write_encoder(tmp_path / "encoder", kind, limit=26)
     source = Transformer(tmp_path / "encoder", fine_tune=fine_tune)
     assert source.width == 16
-    layers = hidden(model, source.tokenizer.encode(["ab", "c"], is_pretokenized=True).ids)
+    layers = hidden(model, source.subwords.tokenizer.encode(["ab", "c"], is_pretokenized=True).ids)
     expected = layers[-1] if fine_tune else sum(layers) / 3
     found = vectors(source, sentence("ab c"))[0]
     assert_close(found, expected[0, [1, 3]], atol=1e-5, rtol=1e-5)
@@ -186,7 +183,9 @@ def test_other_encoders(tmp_path, kind, fine_tune):
 def test_bert_variant_uses_transformers(tmp_path):
     model = write_encoder(tmp_path, hidden_act="relu")
     source = Transformer(tmp_path, fine_tune=True)
-    expected = hidden(model, source.tokenizer.encode(["ab"], is_pretokenized=True).ids)[-1][0, [1]]
+    expected = hidden(model, source.subwords.tokenizer.encode(["ab"], is_pretokenized=True).ids)[
+        -1
+    ][0, [1]]
     assert_close(vectors(source, sentence("ab"))[0], expected, atol=1e-5, rtol=1e-5)
     assert source.encoder.config.hidden_act == "relu"
 
@@ -203,7 +202,7 @@ def test_byte_level_tokenizer(copy):
     subwords = source.index(sentence("dog dog"))
     assert subwords.ids.tolist() == [7, 4, 5, 7, 4, 5]
     assert subwords.firsts.tolist() == [0, 3]
-    assert (source.opening, source.closing) == ([1], [2])
+    assert (source.subwords.opening, source.subwords.closing) == ([1], [2])
 
 
 def test_marks_need_two_token_types(tmp_path):

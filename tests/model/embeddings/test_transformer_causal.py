@@ -76,7 +76,7 @@ def hidden(model, ids):
 def test_vector_of_the_last_subword(tmp_path, kind, fine_tune):
     model = write_causal(tmp_path, kind)
     source = Transformer(tmp_path, fine_tune=fine_tune)
-    tokens = source.tokenizer.encode("cd abe f")
+    tokens = source.subwords.tokenizer.encode("cd abe f")
     assert tokens.tokens == ["c", "d", "▁ab", "e", "▁", "f"]
     layers = hidden(model, [BOS, *tokens.ids])
     expected = layers[-1] if fine_tune else sum(layers) / 3
@@ -102,20 +102,20 @@ def test_states_are_normalized(tmp_path, fine_tune):
 
 def test_one_opening_token(gemma, tmp_path):
     bare = Transformer(gemma[0], fine_tune=True)
-    assert (bare.opening, bare.closing) == ([BOS], [])
+    assert (bare.subwords.opening, bare.subwords.closing) == ([BOS], [])
     inputs = bare.collate([bare.index(sentence("ab c")), bare.index(sentence("c"))])
     assert inputs["subwords"][:, 0].tolist() == [BOS, BOS]
     folder = shutil.copytree(gemma[0], tmp_path / "gemma")
     write_tokenizer(folder, adds_bos=True)
     adding = Transformer(folder, fine_tune=True)
-    assert (adding.opening, adding.closing) == ([BOS], [])
+    assert (adding.subwords.opening, adding.subwords.closing) == ([BOS], [])
 
 
 def test_spaces_as_in_text(gemma):
     source = Transformer(gemma[0], fine_tune=True)
     words = ("ab", "ab", ".", "ab", "猫", "犬", "c", "ab")
     subwords = source.index(Sentence(words=words))
-    text = source.tokenizer.encode("ab ab. ab猫犬c ab")
+    text = source.subwords.tokenizer.encode("ab ab. ab猫犬c ab")
     assert text.tokens == ["ab", "▁ab", ".", "▁ab", "猫", "犬", "c", "▁ab"]
     assert subwords.ids.tolist() == text.ids
     assert subwords.firsts.tolist() == list(range(8))
@@ -143,7 +143,7 @@ def test_long_sentence_in_windows(tmp_path):
     """11 positions hold 10 subwords: every word from the window in which most stands before it."""
     model = write_causal(tmp_path, "Llama", limit=11)
     source = Transformer(tmp_path, fine_tune=True)
-    assert source.max_subwords == 10
+    assert source.subwords.max_subwords == 10
     long = sentence("b c de f g h ij k l m n op q")
     found = vectors(source, sentence("b c"), long)[1]
     subwords = source.index(long)
