@@ -14,8 +14,9 @@ from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, insta
 from capsrl.options import Options
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
-if TYPE_CHECKING:  # at run time `__getattr__` imports it: torch takes a second to import
+if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
     from capsrl.labeler import Labeler
+    from capsrl.model.loading import Runtime
 
 __version__ = "0.1.0"
 _MODELS = Path(__file__).parent / "models"
@@ -42,6 +43,7 @@ def load(
     device: str | None = None,
     threads: int | None = None,
     frames: str | Path | None = None,
+    runtime: "Runtime | None" = None,
 ) -> "Labeler":
     """Load a model: the name of one that ships with capsrl, or a model folder.
 
@@ -49,8 +51,10 @@ def load(
     threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
     frames   a folder of PropBank frame files, or an index that `capsrl frames` made, to say what
              roles mean; default: the index in the user's data folder, then that of the model
+    runtime  onnx or torch; default: onnx on the CPU for models that were exported, else torch
 
-    Raises ModelError for a model that does not exist, ConfigError when torch is not installed.
+    Raises ModelError for a model that does not exist, ConfigError when what runs it is not
+    installed.
     """
     folder = shipped_models().get(str(model), Path(model))
     if not folder.is_dir():
@@ -58,7 +62,9 @@ def load(
             f"{model}: expected a model folder, or the name of a model that ships with capsrl "
             f"({', '.join(sorted(shipped_models()))}), got neither"
         )
-    return _labeler_class().load(folder, device=device, threads=threads, frames=frames)
+    return _labeler_class().load(
+        folder, device=device, threads=threads, frames=frames, runtime=runtime
+    )
 
 
 def shipped_models() -> dict[str, Path]:

@@ -5,20 +5,24 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import torch
+from typing import TYPE_CHECKING
 
 from capsrl.errors import ConfigError
+
+if TYPE_CHECKING:  # counting cores needs no torch
+    import torch
 
 _CGROUP = Path("/sys/fs/cgroup")
 _BUSY = 1.5  # runnable processes per core; our own threads alone make about 1
 
 
-def find_device(name: str | torch.device | None = None) -> torch.device:
+def find_device(name: "str | torch.device | None" = None) -> "torch.device":
     """The device of this name, or the GPU if there is one.
 
     Raises ConfigError for a device that this machine does not have.
     """
+    import torch
+
     if name is None:
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -51,6 +55,8 @@ def default_threads() -> int:
 @contextmanager
 def limited_threads(number: int) -> Iterator[None]:
     """Let torch compute with at most this many threads."""
+    import torch
+
     before = torch.get_num_threads()
     if number >= before:
         yield

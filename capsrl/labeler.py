@@ -5,31 +5,32 @@ import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Unpack, overload
-
-import torch
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 from capsrl.config import ModelConfig
 from capsrl.data.frame_index import FrameIndex
 from capsrl.data.frame_sources import choose_frames
-from capsrl.device import default_threads, find_device, limited_threads
+from capsrl.device import default_threads
 from capsrl.errors import ConfigError, DataError
+from capsrl.model.backend import Backend
 from capsrl.model.calibration import Calibration, load_calibration
-from capsrl.model.folder import load_network, save_network
-from capsrl.model.indexing import bucket
+from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.inventory import Inventory
-from capsrl.model.network import Network
+from capsrl.model.loading import Runtime, as_backend, open_backend
 from capsrl.model.predictor import Predictor
-from capsrl.model.weights import Precision
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
 from capsrl.text.reading import mark_predicates, to_sentences
 
+if TYPE_CHECKING:  # labeling needs no torch
+    import torch
+
+    from capsrl.model.ensemble import Ensemble
+    from capsrl.model.network import Network
+    from capsrl.model.weights import Precision
+
 CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
-BATCH_WORDS = 2000  # words of a batch, padding counted
-# Smaller batches use one thread: several would spend more time synchronizing than computing.
-THREADED_WORDS = 256
 
 Text = str | Sentence
 
@@ -39,6 +40,7 @@ class Labeler:
 
     Every prediction goes through `label_sentences`: raw text, dev scoring, command line, server.
 
+    network      a network of torch, or a backend that runs one
     calibration  curves that make the probabilities of the network calibrated ones; None for none
     device       cpu, cuda, cuda:1; default: the GPU if there is one
     threads      maximum number of CPU threads; default: the cores of the process, or one if the
@@ -48,27 +50,42 @@ class Labeler:
 
     def __init__(
         self,
-        network: Network,
+        network: "Network | Ensemble | Backend",
         config: ModelConfig,
         *,
         calibration: Calibration | None = None,
-        device: str | torch.device | None = None,
+        device: "str | torch.device | None" = None,
         threads: int | None = None,
         frames: FrameIndex | None = None,
     ) -> None:
         if threads is not None and threads < 1:
             raise ConfigError(f"threads: expected at least 1, got {threads}")
-        self.device = find_device(device)
-        self.network = network.to(self.device)
+        self.backend = as_backend(network, device)
         self.config = config
-        self.frames = network.inventory.frames if frames is None else frames
-        self._predictor = Predictor(self.network, self.device, self.frames, calibration)
+        self.frames = self.inventory.frames if frames is None else frames
+        self._predictor = Predictor(self.backend, self.frames, calibration)
         self.threads = threads
 
     @property
     def inventory(self) -> Inventory:
         """The roles, senses and words the model knows."""
-        return self.network.inventory
+        return self.backend.inventory
+
+    @property
+    def device(self) -> str:
+        """Where the network runs: cpu, or a GPU such as cuda:0."""
+        return self.backend.device
+
+    @property
+    def network(self) -> "Network":
+        """The network as a module of torch; raises ConfigError if another runtime runs it."""
+        network: Network | None = getattr(self.backend, "network", None)
+        if network is None:
+            raise ConfigError(
+                "network: expected a model loaded by torch, got one that runs without; load it "
+                "with runtime='torch'"
+            )
+        return network
 
     @property
     def calibration(self) -> Calibration | None:
@@ -263,26 +280,41 @@ class Labeler:
             for number, sentence in enumerate(chunk)
             if sentence.words and (options.predicates == "found" or sentence.predicates)
         ]
-        items = [self.network.index(chunk[number], gold=False) for number in to_label]
-        most_threads = self.threads or default_threads()
-        lengths = [item.length for item in items]
-        for group in bucket(lengths, batch_words=BATCH_WORDS, seed=None):
-            size = batch_size or len(group)
-            for first in range(0, len(group), size):
-                members = group[first : first + size]
-                numbers = [to_label[member] for member in members]
-                is_small = sum(lengths[m] for m in members) < THREADED_WORDS
-                with limited_threads(1 if is_small else most_threads):
-                    answers = self._predictor.label_batch(
-                        [chunk[number] for number in numbers], [items[m] for m in members], options
-                    )
-                finish = with_phrases if options.phrases else without_phrases
-                for number, answer in zip(numbers, answers, strict=True):
-                    labeled[number] = finish(answer)
+        items = {number: self.backend.index(chunk[number]) for number in to_label}
+        batches = self._batches(to_label, items, batch_size)
+
+        def label(numbers: list[int]) -> list[Sentence]:
+            members = [items[number] for number in numbers]
+            return self._predictor.label_batch([chunk[n] for n in numbers], members, options)
+
+        answers = self.backend.run(
+            label,
+            batches,
+            n_words=lambda numbers: sum(items[number].length for number in numbers),
+            threads=self.threads or default_threads(),
+        )
+        finish = with_phrases if options.phrases else without_phrases
+        for numbers, batch in zip(batches, answers, strict=True):
+            for number, answer in zip(numbers, batch, strict=True):
+                labeled[number] = finish(answer)
         return labeled
 
-    def save(self, folder: str | Path, *, precision: Precision = "full") -> None:
-        """Write the model folder, replacing a model that was there."""
+    def _batches(
+        self, numbers: list[int], items: Mapping[int, IndexedSentence], batch_size: int | None
+    ) -> list[list[int]]:
+        """Sentences of similar length together; they are identified by their numbers."""
+        lengths = [items[number].length for number in numbers]
+        batches = []
+        for group in bucket(lengths, batch_words=self.backend.batch_words, seed=None):
+            size = batch_size or len(group)
+            for first in range(0, len(group), size):
+                batches.append([numbers[member] for member in group[first : first + size]])
+        return batches
+
+    def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
+        """Write the model folder, replacing a model that was there; needs torch."""
+        from capsrl.model.folder import save_network
+
         save_network(
             self.network,
             self.config,
@@ -296,26 +328,27 @@ class Labeler:
         cls,
         folder: str | Path,
         *,
-        device: str | torch.device | None = None,
+        device: "str | torch.device | None" = None,
         threads: int | None = None,
         frames: str | Path | None = None,
+        runtime: Runtime | None = None,
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 
-        frames  a folder of PropBank frame files, or an index that `capsrl frames` made; default:
-                the index in the user's data folder, then that of the model
+        frames   a folder of PropBank frame files, or an index that `capsrl frames` made; default:
+                 the index in the user's data folder, then that of the model
+        runtime  onnx or torch; default: onnx on the CPU for models that were exported, else torch
 
         A model trained with fastText vectors looks for their file where its config.json says, and
         warns if it is gone: words that the training data did not have are then unknown.
         """
-        network, config = load_network(Path(folder))
+        backend, config = open_backend(Path(folder), device=device, runtime=runtime)
         return cls(
-            network,
+            backend,
             config,
             calibration=load_calibration(Path(folder)),
-            device=device,
             threads=threads,
-            frames=choose_frames(frames, network.inventory.frames),
+            frames=choose_frames(frames, backend.inventory.frames),
         )
 
 

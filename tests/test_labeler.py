@@ -70,7 +70,7 @@ def test_pairs_looked_at_together_change_nothing(bert, mark, monkeypatch):
     together = label(labeler, ALL, predicates="found")
     assert max(len(s.propositions) for s in together) > 2
     for pairs in (1, 20):
-        monkeypatch.setattr("capsrl.model.predictor.MAX_PAIRS", pairs)
+        monkeypatch.setattr("capsrl.model.torch_backend.TorchBackend.max_pairs", pairs)
         assert_same_answers(label(labeler, ALL, predicates="found"), together)
 
 

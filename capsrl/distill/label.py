@@ -12,10 +12,11 @@ from capsrl.distill.soft_labels import MIN_PROB, Array, SoftLabels, SparseProbs
 from capsrl.model.batches import collate_predicates
 from capsrl.model.ensemble import Ensemble
 from capsrl.model.folder import load_network
-from capsrl.model.indexing import IndexedSentence, bucket, group_predicates
+from capsrl.model.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import PropositionLogits
-from capsrl.model.predictor import Predictor, with_predicates
+from capsrl.model.predictor import add_lemmas, add_tags
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.sentence import Sentence
 
 BATCH_WORDS = 16_000
@@ -23,7 +24,7 @@ MAX_PAIRS = 65_536  # predicate-word pairs per forward pass; bounds memory
 _POSITIONS = 1 << 20  # sentence * this + position identifies a predicate
 
 
-def load_teachers(folders: Sequence[str | Path], device: torch.device) -> Predictor:
+def load_teachers(folders: Sequence[str | Path], device: torch.device) -> TorchBackend:
     """Load one model, or several as one that averages their probabilities.
 
     Raises ModelError for a folder that is not a model, and for models that do not fit together.
@@ -31,18 +32,18 @@ def load_teachers(folders: Sequence[str | Path], device: torch.device) -> Predic
     networks = {str(folder): load_network(Path(folder))[0] for folder in folders}
     ensemble = Ensemble(networks)  # also checks a single teacher
     network = ensemble if len(networks) > 1 else next(iter(networks.values()))
-    return Predictor(network.to(device), device)
+    return TorchBackend(network, device)
 
 
 @torch.inference_mode()
 def label_softly(
-    predictor: Predictor, sentences: Sequence[Sentence], *, batch_words: int = BATCH_WORDS
+    teacher: TorchBackend, sentences: Sequence[Sentence], *, batch_words: int = BATCH_WORDS
 ) -> SoftLabels:
     """Label sentences with probabilities; predicates are words with a probability above 0.5.
 
     Runs in bf16 on a GPU, as training does.
     """
-    network, device_type = predictor.network.eval(), predictor.device.type
+    network, device_type = teacher.network.eval(), teacher.torch_device.type
     items = [network.index(sentence, gold=False) for sentence in sentences]
     predicate_probs: list[Array] = [np.zeros(0, np.float16)] * len(items)
     collected = _Collected()
@@ -50,7 +51,7 @@ def label_softly(
         lengths = [item.length for item in items]
         for numbers in bucket(lengths, batch_words=batch_words, seed=None):
             batch = [(number, items[number], sentences[number]) for number in numbers]
-            probs = _label_batch(predictor, batch, collected)
+            probs = _label_batch(teacher, batch, collected)
             for number, row in zip(numbers, probs, strict=True):
                 predicate_probs[number] = row[: items[number].n_words]
     keys, order, sparse = collected.sort()
@@ -118,7 +119,7 @@ class _Collected:
 
 
 def _label_batch(
-    predictor: Predictor,
+    teacher: TorchBackend,
     members: Sequence[tuple[int, IndexedSentence, Sentence]],
     collected: _Collected,
 ) -> Array:
@@ -126,24 +127,28 @@ def _label_batch(
 
     ->  B T  the probabilities of predicates
     """
-    network = predictor.network
+    network = teacher.network
     items = [with_predicates(item, ()) for _, item, _ in members]
-    batch = network.collate(items, gold=False).to(predictor.device)
+    batch = network.collate(items, gold=False).to(teacher.torch_device)
     states = network.encode(batch)  # B T H
     probs = (network.finder(states).float().sigmoid() * batch.mask).cpu().numpy()
-    sentences = predictor.tagged([sentence for *_, sentence in members], states)
+    sentences: Sequence[Sentence] = [sentence for *_, sentence in members]
     numbers = np.array([number for number, *_ in members], dtype=np.int64)
     if network.tagger is not None:
         tag_probs = network.tagger(states).float().softmax(-1)  # B T tags
+        ids = tag_probs.argmax(-1).cpu().numpy()
+        sentences = add_tags(sentences, ids, teacher.inventory)
         collected.add("tags", numbers, tag_probs, batch.mask.unsqueeze(-1))
     items = [
-        predictor.with_lemmas(with_predicates(item, np.flatnonzero(row > 0.5).tolist()), sentence)
+        add_lemmas(
+            with_predicates(item, np.flatnonzero(row > 0.5).tolist()), sentence, teacher.inventory
+        )
         for item, row, sentence in zip(items, probs, sentences, strict=True)
     ]
     for rows, group in group_predicates(items, max_pairs=MAX_PAIRS):
-        chosen, n_words = torch.tensor(rows, device=predictor.device), group[0].n_words
+        chosen, n_words = torch.tensor(rows, device=teacher.torch_device), group[0].n_words
         mask = batch.mask[chosen, :n_words]
-        predicates = collate_predicates(group, predictor.inventory).to(predictor.device)
+        predicates = collate_predicates(group, teacher.inventory).to(teacher.torch_device)
         logits = network.score_propositions(states[chosen, :n_words], mask, predicates)
         owners = np.repeat(numbers[rows], [len(item.predicates) for item in group])
         positions = [position for item in group for position in item.predicates]

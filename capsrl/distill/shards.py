@@ -22,7 +22,7 @@ from capsrl.distill.text import read_unlabeled
 from capsrl.errors import ConfigError, DataError
 from capsrl.model.ensemble import SHARED
 from capsrl.model.inventory import Inventory
-from capsrl.model.predictor import Predictor
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.sentence import Sentence
 
 SHARD = 4096  # sentences
@@ -46,13 +46,13 @@ def distill(
     digests = {os.path.basename(path): file_digest(path) for path in texts}
     if len(digests) < len(texts):
         raise ConfigError("--text: expected files with different names, got two of the same name")
-    predictor = load_teachers(teachers, find_device(device))
+    teacher = load_teachers(teachers, find_device(device))
     sentences = (sentence for path in texts for sentence in read_unlabeled(path))
-    return write_shards(predictor, sentences, folder, teachers=teachers, texts=digests, part=part)
+    return write_shards(teacher, sentences, folder, teachers=teachers, texts=digests, part=part)
 
 
 def write_shards(
-    predictor: Predictor,
+    teacher: TorchBackend,
     sentences: Iterable[Sentence],
     folder: Path,
     *,
@@ -73,7 +73,7 @@ def write_shards(
         "format": FORMAT,
         "teachers": list(teachers),
         "texts": dict(texts),
-        "inventory": _fingerprints(predictor.inventory),
+        "inventory": _fingerprints(teacher.inventory),
     }
     folder.mkdir(parents=True, exist_ok=True)
     _check_manifest(folder, manifest)
@@ -82,7 +82,7 @@ def write_shards(
     while chunk := list(islice(stream, SHARD)):
         path = shard_path(folder, n_shards)
         if n_shards % part[1] == part[0] and not path.exists():
-            save_labels(path, label_softly(predictor, chunk))
+            save_labels(path, label_softly(teacher, chunk))
             n_written += 1
         n_shards += 1
         n_sentences += len(chunk)

@@ -1,24 +1,21 @@
-"""Decode the logits of the network to propositions with probabilities."""
+"""Decode the scores of the network to propositions with probabilities."""
 
 from collections.abc import Sequence, Set
 
 import numpy as np
-import torch
-from torch import Tensor
+from numpy.typing import NDArray
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
-from capsrl.model.candidates import Candidates, Scores, guess_sense, probability_of, score_senses
+from capsrl.model.backend import Floats, Ids, Scores
+from capsrl.model.candidates import Candidates, guess_sense, probability_of, score_senses
 from capsrl.model.inventory import NO_ROLE_ID, Inventory
-from capsrl.model.network import PropositionLogits
-from capsrl.model.routing import RoutingResult
-from capsrl.model.spans import SpanLogits
 from capsrl.sentence import Argument, Phrase, Proposition, Trace
 
 _NUMBERED = frozenset(f"A{number}" for number in range(6))
 
 
 def decode(
-    logits: PropositionLogits,
+    scores: Scores,
     *,
     positions: Sequence[int],
     candidates: Sequence[Candidates],
@@ -38,18 +35,17 @@ def decode(
     trace      add the role probabilities of every routing iteration
     frames     say what senses and roles mean
     """
-    best, roles = (tensor.cpu().numpy() for tensor in _most_probable(logits.routing.final))  # P T
-    sense_logits, pattern_logits = (t.cpu().numpy() for t in (logits.senses, logits.patterns))
-    traces = _traces(logits.routing, lengths, inventory) if trace else [None] * len(positions)
+    best, roles = most_probable(scores.roles)  # P T
+    traces = _traces(scores, lengths, inventory) if trace else [None] * len(positions)
     names = list(inventory.roles)
-    phrases = _phrases(logits.spans)
+    phrases = _phrases(scores)
     filled = roles != NO_ROLE_ID
     decoded: list[Proposition] = []
     for row, (position, possible) in enumerate(zip(positions, candidates, strict=True)):
         words = np.flatnonzero(filled[row, : lengths[row]]).tolist()
         numbered = {names[role] for role in roles[row, : lengths[row]]} & _NUMBERED
         sense, probability = _choose_sense(
-            possible, sense_logits[row], pattern_logits[row], numbered, inventory
+            possible, scores.senses[row], scores.patterns[row], numbered, inventory
         )
         decoded.append(
             Proposition(
@@ -78,8 +74,8 @@ def decode(
 
 def _choose_sense(
     candidates: Candidates,
-    logits: Scores,
-    patterns: Scores,
+    logits: Floats,
+    patterns: Floats,
     roles: Set[str],
     inventory: Inventory,
 ) -> tuple[str, float]:
@@ -98,39 +94,47 @@ def _choose_sense(
     return senses[best], probability_of(best, logits)
 
 
-def _phrases(spans: SpanLogits | None) -> list[list[tuple[int, int]]] | None:
+def _phrases(scores: Scores) -> list[list[list[int]]] | None:
     """The first and last word of the phrase of every word for every predicate."""
-    if spans is None:
+    if scores.firsts is None or scores.lasts is None:
         return None
-    best = torch.stack([spans.firsts.argmax(-1), spans.lasts.argmax(-1)], -1)  # P T 2
-    phrases: list[list[tuple[int, int]]] = best.tolist()
+    phrases: list[list[list[int]]] = np.stack([scores.firsts, scores.lasts], -1).tolist()
     return phrases
 
 
-def _most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+def most_probable(logits: Floats) -> tuple[NDArray[np.float64], Ids]:
     """The probability of the most probable class, in double precision, and its id.
 
     logits  ... classes
     """
-    probs = logits.softmax(-1)
-    ids = probs.argmax(-1)
-    # Half of the probabilities are so near to 1 that single precision would round them to it.
-    others = probs.scatter(-1, ids.unsqueeze(-1), 0.0).sum(-1)
-    return 1 - others.cpu().double(), ids
+    ids = logits.argmax(-1)
+    best = np.expand_dims(ids, -1)
+    odds = np.exp(logits - np.take_along_axis(logits, best, -1))
+    # Half of the probabilities are so near to 1 that single precision would round them to it: the
+    # others are summed by themselves.
+    np.put_along_axis(odds, best, 0.0, -1)
+    return 1 / (1 + odds.sum(-1, dtype=np.float64)), ids
 
 
-def _traces(
-    routing: RoutingResult, lengths: Sequence[int], inventory: Inventory
-) -> list[Trace | None]:
-    probs = np.stack([logits.softmax(-1).cpu().numpy() for logits in routing.logits], 1)
-    capsules = [step.cpu().numpy() for step in routing.capsules]
-    nodes = [step.cpu().numpy() for step in routing.nodes]
+def softmax(logits: Floats) -> Floats:
+    """Probabilities of classes.
+
+    logits  ... classes
+    """
+    odds = np.exp(logits - logits.max(-1, keepdims=True))
+    probs: Floats = odds / odds.sum(-1, keepdims=True)
+    return probs
+
+
+def _traces(scores: Scores, lengths: Sequence[int], inventory: Inventory) -> list[Trace | None]:
+    assert scores.steps is not None
+    probs = softmax(scores.steps)  # N+1 P T R
     return [
         Trace(
             roles=tuple(inventory.roles),
-            beliefs=probs[row, :, :length],
-            capsules=np.stack([step[row] for step in capsules]) if capsules else None,
-            nodes=np.stack([step[row] for step in nodes]) if nodes else None,
+            beliefs=probs[:, row, :length],
+            capsules=None if scores.capsules is None else scores.capsules[:, row],
+            nodes=None if scores.nodes is None else scores.nodes[:, row],
         )
         for row, length in enumerate(lengths)
     ]

@@ -131,6 +131,11 @@ def group_predicates(
         yield numbers, group
 
 
+def with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
+    """The same sentence with predicates at these positions, whose lemmas are not known yet."""
+    return replace(item, predicates=tuple(positions), lemmas=(), candidates=())
+
+
 def index_sentence(
     sentence: Sentence,
     vectors: WordIndex,

@@ -4,89 +4,79 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
-from capsrl.model.batches import collate_predicates
-from capsrl.model.calibration import Calibration, counts_of_senses
+from capsrl.model.backend import Backend, Ids
+from capsrl.model.calibration import Calibration, counts_of_senses, sigmoid
 from capsrl.model.candidates import CandidateFinder
 from capsrl.model.decode import decode
-from capsrl.model.ensemble import Ensemble
-from capsrl.model.indexing import IndexedSentence, group_predicates
+from capsrl.model.indexing import IndexedSentence, group_predicates, with_predicates
 from capsrl.model.inventory import Inventory
-from capsrl.model.network import Network, PropositionLogits
 from capsrl.options import Options
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import predicate_pos
 
-MAX_PAIRS = 8192  # predicate-word pairs per forward pass; bounds memory
-
 
 class Predictor:
-    """Runs a network on a device and turns its output into propositions.
+    """Turns what a network makes of sentences into propositions.
 
+    backend      runs the network
     frames       say what senses and roles mean
     calibration  of the probabilities; None leaves them as the network gives them
     """
 
     def __init__(
         self,
-        network: Network | Ensemble,
-        device: torch.device,
+        backend: Backend,
         frames: FrameIndex = NO_FRAMES,
         calibration: Calibration | None = None,
     ) -> None:
-        self.network = network
-        self.device = device
+        self.backend = backend
         self.frames = frames
         self.calibration = calibration
-        self._sense_counts = counts_of_senses(network.inventory)
-        self._candidates = CandidateFinder(network.inventory)
+        self._sense_counts = counts_of_senses(backend.inventory)
+        self._candidates = CandidateFinder(backend.inventory)
 
     @property
     def inventory(self) -> Inventory:
         """The roles, senses and words of the network."""
-        return self.network.inventory
+        return self.backend.inventory
 
-    @torch.inference_mode()
     def label_batch(
         self, sentences: Sequence[Sentence], items: Sequence[IndexedSentence], options: Options
     ) -> list[Sentence]:
         """Label sentences that fit into memory together.
 
-        items    the sentences, indexed by the network
+        items    the sentences, indexed by the backend
         options  with `predicates` marked or found; `auto` has been decided before
         """
-        network = self.network.eval()
-        states = mask = predicate_probs = None
-        # A network that marks predicates encodes each group again in `_score`; it needs the
-        # unmarked sentences only to find predicates and tags.
-        untagged = network.tagger is not None and not all(s.tags for s in sentences)
-        if options.predicates == "found" or untagged or not network.mark_predicate:
-            bare = [with_predicates(item, ()) for item in items]
-            batch = network.collate(bare, gold=False).to(self.device)
-            states, mask = network.encode(batch), batch.mask
-            sentences = self.tagged(sentences, states)
+        reading = predicate_probs = None
+        # A network that marks predicates encodes each group again; it needs the unmarked
+        # sentences only to find predicates and tags.
+        untagged = self.backend.has_tagger and not all(s.tags for s in sentences)
+        if options.predicates == "found" or untagged or not self.backend.marks_predicates:
+            reading = self.backend.read(items)
+            if reading.tags is not None:
+                sentences = add_tags(sentences, reading.tags, self.inventory)
         if options.predicates == "found":
-            assert states is not None and mask is not None
-            predicate_logits = network.finder(states)  # B T
-            found = ((predicate_logits > 0) & mask).cpu().numpy()
-            predicate_probs = predicate_logits.cpu().double().sigmoid().numpy()
+            assert reading is not None
+            predicate_probs = sigmoid(reading.predicates)
             items = [
-                with_predicates(item, np.flatnonzero(row).tolist())
-                for item, row in zip(items, found, strict=True)
+                with_predicates(item, np.flatnonzero(row > 0).tolist())
+                for item, row in zip(items, reading.predicates, strict=True)
             ]
         items = [
             self._with_candidates(_keep_pos(item, sentence, options), sentence, options)
             for item, sentence in zip(items, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
-        for numbers, group in group_predicates(items, max_pairs=MAX_PAIRS):
+        for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
             decoded = decode(
-                self._score(group, numbers, states, mask, options.iterations),
+                self.backend.score(
+                    reading, group, numbers, n_iterations=options.iterations, trace=options.trace
+                ),
                 positions=[position for item in group for position in item.predicates],
                 candidates=[each for item in group for each in item.candidates],
                 lengths=[item.n_words for item in group for _ in item.predicates],
@@ -105,66 +95,11 @@ class Predictor:
                     propositions[owner].append(kept)
         return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
 
-    def _score(
-        self,
-        group: Sequence[IndexedSentence],
-        numbers: Sequence[int],
-        states: Tensor | None,
-        mask: Tensor | None,
-        n_iterations: int | None,
-    ) -> PropositionLogits:
-        """Score the predicates of a group, whose first sentence is its longest.
-
-        numbers  rows of the sentences in `states`
-        states   B T H; not used by a network that marks predicates, which encodes them again
-        mask     B T
-        """
-        network = self.network
-        if network.mark_predicate:
-            batch = network.collate(group, gold=False, unmarked=False).to(self.device)
-            states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
-        else:
-            assert states is not None and mask is not None
-            rows, n_words = torch.tensor(numbers, device=self.device), group[0].n_words
-            states, mask = states[rows, :n_words], mask[rows, :n_words]
-            predicates = collate_predicates(group, self.inventory).to(self.device)
-        return network.score_propositions(states, mask, predicates, n_iterations)
-
-    def tagged(self, sentences: Sequence[Sentence], states: Tensor) -> Sequence[Sentence]:
-        """The sentences with tags, which are predicted for those that have none.
-
-        states  B T H
-        """
-        if self.network.tagger is None or all(sentence.tags for sentence in sentences):
-            return sentences
-        tags = list(self.inventory.tags)
-        best = self.network.tagger(states).argmax(-1).tolist()  # B T
-        return [
-            sentence
-            if sentence.tags
-            else replace(sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)]))
-            for sentence, row in zip(sentences, best, strict=True)
-        ]
-
-    def with_lemmas(self, item: IndexedSentence, sentence: Sentence) -> IndexedSentence:
-        """Add the lemmas of the predicates: those of the sentence, or found by form and tag."""
-        if sentence.lemmas is not None:
-            lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
-        elif self.inventory.lemmatizer is None:
-            lemmas = [sentence.words[position].lower() for position in item.predicates]
-        else:
-            tags = sentence.tags or (None,) * len(sentence.words)
-            lemmas = [
-                self.inventory.lemmatizer.find(sentence.words[position], tags[position])
-                for position in item.predicates
-            ]
-        return replace(item, lemmas=tuple(lemmas))
-
     def _with_candidates(
         self, item: IndexedSentence, sentence: Sentence, options: Options
     ) -> IndexedSentence:
         """Add lemmas and candidate senses; leave out found words that cannot be predicates."""
-        item = self.with_lemmas(item, sentence)
+        item = add_lemmas(item, sentence, self.inventory)
         kept = [
             (position, lemma, candidates)
             for position, lemma in zip(item.predicates, item.lemmas, strict=True)
@@ -176,9 +111,35 @@ class Predictor:
         return replace(item, predicates=positions, lemmas=lemmas, candidates=found)
 
 
-def with_predicates(item: IndexedSentence, positions: Sequence[int]) -> IndexedSentence:
-    """The same sentence with predicates at these positions, whose lemmas are not known yet."""
-    return replace(item, predicates=tuple(positions), lemmas=(), candidates=())
+def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> Sequence[Sentence]:
+    """The sentences with predicted tags, except for those that have tags.
+
+    ids  B T
+    """
+    if all(sentence.tags for sentence in sentences):
+        return sentences
+    tags = list(inventory.tags)
+    return [
+        sentence
+        if sentence.tags
+        else replace(sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)]))
+        for sentence, row in zip(sentences, ids.tolist(), strict=True)
+    ]
+
+
+def add_lemmas(item: IndexedSentence, sentence: Sentence, inventory: Inventory) -> IndexedSentence:
+    """Add the lemmas of the predicates: those of the sentence, or found by form and tag."""
+    if sentence.lemmas is not None:
+        lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
+    elif inventory.lemmatizer is None:
+        lemmas = [sentence.words[position].lower() for position in item.predicates]
+    else:
+        tags = sentence.tags or (None,) * len(sentence.words)
+        lemmas = [
+            inventory.lemmatizer.find(sentence.words[position], tags[position])
+            for position in item.predicates
+        ]
+    return replace(item, lemmas=tuple(lemmas))
 
 
 def _with_predicate_probs(

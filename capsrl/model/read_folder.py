@@ -12,6 +12,7 @@ from capsrl.model.inventory import Inventory
 from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
+SENTENCES, PROPOSITIONS = "sentences.onnx", "propositions.onnx"  # optional: the exported graphs
 FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 

@@ -69,7 +69,7 @@ def _label_group(
         labeled = labeler.label_sentences(
             [sentence for texts in group for text in texts for sentence in text],
             options=options,
-            batch_size=_CPU_BATCH if labeler.device.type == "cpu" else None,
+            batch_size=_CPU_BATCH if labeler.device == "cpu" else None,
         )
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:

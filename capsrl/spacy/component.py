@@ -143,7 +143,7 @@ class Component:
         return docs
 
     def _check_tags(self, sentences: "Sequence[Sentence]") -> None:
-        if self.options.pos is None or self.labeler.network.tagger is not None:
+        if self.options.pos is None or self.labeler.backend.has_tagger:
             return
         if not all(sentence.tags for sentence in sentences):
             raise ConfigError(

@@ -7,7 +7,7 @@ from capsrl.distill.label import label_softly, load_teachers
 from capsrl.errors import ModelError
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
-from tests.helpers.tiny_networks import make_predictor as make
+from tests.helpers.tiny_networks import make_teacher as make
 
 TEXT = [Sentence(s.words) for s in SENTENCES]
 CPU = torch.device("cpu")

@@ -11,7 +11,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.model.build import make_network
 from capsrl.model.inventory import build_inventory
 from capsrl.sentence import Sentence
-from tests.helpers.tiny_networks import SENTENCES, make_config, make_predictor
+from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
 TEXT = [Sentence(s.words) for s in SENTENCES] * 3
 NAMES = {"teachers": ["one"], "texts": {"text.jsonl": "0123"}}
@@ -19,7 +19,7 @@ NAMES = {"teachers": ["one"], "texts": {"text.jsonl": "0123"}}
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make_predictor(make_config(iterations=2))
+    return make_teacher(make_config(iterations=2))
 
 
 @pytest.fixture(autouse=True)

@@ -16,14 +16,14 @@ from capsrl.distill.soft_labels import (
 )
 from capsrl.errors import DataError
 from capsrl.sentence import Sentence
-from tests.helpers.tiny_networks import SENTENCES, make_config, make_predictor
+from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
 TEXT = [Sentence(s.words) for s in SENTENCES]
 
 
 @pytest.fixture(scope="module")
 def predictor():
-    return make_predictor(make_config(iterations=2), seed=5)
+    return make_teacher(make_config(iterations=2), seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_parts_join_to_the_whole(predictor, labels):
 
 
 def test_part_without_predicates(labels):
-    shy = make_predictor(make_config(iterations=2), seed=5)
+    shy = make_teacher(make_config(iterations=2), seed=5)
     torch.nn.init.constant_(shy.network.finder.score.bias, -1000.0)
     empty = label_softly(shy, TEXT)
     assert empty.n_predicates.tolist() == [0] * len(TEXT)

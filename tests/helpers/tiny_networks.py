@@ -13,8 +13,8 @@ from capsrl.model.build import make_network
 from capsrl.model.calibration import Calibration, Curve
 from capsrl.model.inventory import build_inventory
 from capsrl.model.loss import compute_loss
-from capsrl.model.predictor import Predictor
 from capsrl.model.soft_loss import compute_soft_loss
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 
@@ -150,9 +150,9 @@ def make_labeler(config=None, *, seed=1):
     return Labeler(network, config)
 
 
-def make_predictor(config=None, *, seed=1):
-    """The predictor of such a network."""
-    return Predictor(make_labeler(config, seed=seed).network.cpu(), torch.device("cpu"))
+def make_teacher(config=None, *, seed=1):
+    """Such a network on the CPU."""
+    return TorchBackend(make_labeler(config, seed=seed).network, "cpu")
 
 
 def compute_test_loss(output, batch, **changes):

@@ -2,14 +2,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-import torch
 
 from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
+from capsrl.model.backend import Scores
 from capsrl.model.candidates import Candidates, Untrained
 from capsrl.model.decode import decode
 from capsrl.model.inventory import build_inventory
-from capsrl.model.network import PropositionLogits
-from capsrl.model.routing import RoutingResult
 from capsrl.sentence import Argument
 from tests.helpers.tiny_networks import SENTENCES
 
@@ -23,10 +21,10 @@ CANDIDATES = [
 
 
 def logits_of(probs):
-    return torch.tensor(probs).log()
+    return np.log(np.array(probs, np.float32))
 
 
-def make_logits(**routing):
+def make_scores(**trace):
     """A predicate of a known lemma with two senses, and one of an unseen lemma; T = 3."""
     a0 = {"_": 0.2, "A0": 0.6, "A1": 0.1, "AM-TMP": 0.1}
     none = {"_": 0.7, "A0": 0.1, "A1": 0.1, "AM-TMP": 0.1}
@@ -35,10 +33,13 @@ def make_logits(**routing):
     probs = [[[word[role] for role in ROLES] for word in row] for row in rows]
     patterns = [[0.1, 0.9], [0.25, 0.75]]
     assert INVENTORY.patterns.to_list() == ["{}.01", "{}.02"]
-    return PropositionLogits(
-        routing=RoutingResult([torch.zeros(2, 3, 4), logits_of(probs)], **routing),
+    roles = logits_of(probs)
+    return Scores(
+        roles=roles,
+        steps=np.stack([np.zeros((2, 3, 4), np.float32), roles]),
         senses=logits_of([[0.2, 0.8], [0.5, 0.5]]),
         patterns=logits_of(patterns),
+        **trace,
     )
 
 
@@ -54,7 +55,7 @@ def run(found, candidates=None, inventory=INVENTORY, **options):
 
 
 def test_most_probable_sense_and_roles():
-    known, unseen = run(make_logits())
+    known, unseen = run(make_scores())
     assert (known.predicate, known.sense) == (1, "see.02")
     assert known.probability == pytest.approx(0.8)
     assert [(a.role, a.word) for a in known.arguments] == [("A0", 0), ("A1", 2)]
@@ -71,10 +72,10 @@ def test_only_candidates_are_chosen():
     """The second sense is left out; see.09 has log-odds of 3 against the first."""
     first = INVENTORY.candidates_of("see")[:1]
     left = [Candidates(first, (), "see", guessed=False), CANDIDATES[1]]
-    known, _ = run(make_logits(), left)
+    known, _ = run(make_scores(), left)
     assert (known.sense, known.probability) == ("see.01", 1.0)
     more = [Candidates(first, (Untrained("see.09", None, 3.0),), "see", False), CANDIDATES[1]]
-    known, _ = run(make_logits(), more)
+    known, _ = run(make_scores(), more)
     assert known.sense == "see.09"
     assert known.probability == pytest.approx(1 / (1 + np.exp(-3)))
 
@@ -87,7 +88,7 @@ def test_untrained_candidates_of_an_unseen_lemma():
     inventory = dataclasses.replace(INVENTORY, frames=frames)
     both = (Untrained("zed.01", 0), Untrained("zed.02", 1))
     candidates = [CANDIDATES[0], Candidates((), both, "zed", guessed=False)]
-    _, unseen = run(make_logits(), candidates, inventory=inventory)
+    _, unseen = run(make_scores(), candidates, inventory=inventory)
     assert unseen.sense == "zed.02"  # log 3 more by its pattern, 1 less by its roles
     assert unseen.probability == pytest.approx(3 / (3 + np.e))
     assert not unseen.guessed
@@ -104,7 +105,7 @@ def test_meanings():
             )
         ]
     )
-    known, unseen = run(make_logits(), frames=frames)
+    known, unseen = run(make_scores(), frames=frames)
     assert (known.definition, known.frames) == ("perceive", ("framenet:Seeing",))
     assert [argument.meaning for argument in known.arguments] == ["Experiencer", "view"]
     assert (unseen.definition, unseen.frames) == (None, ())
@@ -112,42 +113,41 @@ def test_meanings():
 
 
 def test_joint_probability_is_that_of_all_words():
-    known, unseen = run(make_logits())
+    known, unseen = run(make_scores())
     assert known.joint_probability == pytest.approx(0.8 * 0.6 * 0.7 * 0.4)
     assert unseen.joint_probability == pytest.approx(0.75 * 0.7 * 0.6)
 
 
 def test_probabilities_near_one_are_told_apart():
     """Single precision ends at 1 - 6e-8."""
-    final = torch.zeros(2, 3, 4)
-    final[:, :, 1] = torch.tensor([20.0, 24.0, 28.0])
-    logits = make_logits()
-    known, _ = run(dataclasses.replace(logits, routing=RoutingResult([final])))
+    roles = np.zeros((2, 3, 4), np.float32)
+    roles[:, :, 1] = [20.0, 24.0, 28.0]
+    known, _ = run(dataclasses.replace(make_scores(), roles=roles))
     odds = [a.probability / (1 - a.probability) for a in known.arguments]
     assert np.log(odds) == pytest.approx([20 - np.log(3), 24 - np.log(3), 28 - np.log(3)], abs=1e-3)
 
 
 def test_trace_has_the_length_of_the_sentence():
-    capsules = [torch.randn(2, 4, 5)]
-    nodes = [torch.randn(2, 5)]
-    known, unseen = run(make_logits(capsules=capsules, nodes=nodes), trace=True)
+    random = np.random.default_rng(1)
+    capsules, nodes = random.normal(size=(1, 2, 4, 5)), random.normal(size=(1, 2, 5))
+    known, unseen = run(make_scores(capsules=capsules, nodes=nodes), trace=True)
     assert known.trace.roles == tuple(ROLES)
     assert known.trace.beliefs.shape == (2, 3, 4)
     assert unseen.trace.beliefs.shape == (2, 2, 4)
     np.testing.assert_allclose(known.trace.beliefs[0], 0.25)
     assert known.trace.beliefs[1, 0, ROLES.index("A0")] == pytest.approx(0.6)
-    np.testing.assert_array_equal(unseen.trace.capsules[0], capsules[0][1].numpy())
-    np.testing.assert_array_equal(unseen.trace.nodes[0], nodes[0][1].numpy())
+    np.testing.assert_array_equal(unseen.trace.capsules[0], capsules[0, 1])
+    np.testing.assert_array_equal(unseen.trace.nodes[0], nodes[0, 1])
 
 
 def test_trace_without_role_capsules():
-    known, _ = run(make_logits(), trace=True)
+    known, _ = run(make_scores(), trace=True)
     assert known.trace.capsules is None and known.trace.nodes is None
 
 
 def test_numbers_are_python_numbers():
     """So that they go into JSON."""
-    known, _ = run(make_logits())
+    known, _ = run(make_scores())
     assert type(known.probability) is float
     assert known.arguments[0] == Argument("A0", 0, known.arguments[0].probability)
     assert type(known.arguments[0].probability) is float and type(known.arguments[0].word) is int

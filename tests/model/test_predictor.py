@@ -3,10 +3,10 @@
 import dataclasses
 
 import pytest
-import torch
 
 from capsrl.errors import ConfigError
 from capsrl.model.predictor import Predictor
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.options import Options
 from capsrl.text.lemmatizer import learn_lemmas
 from tests.helpers.tiny_networks import (
@@ -17,12 +17,10 @@ from tests.helpers.tiny_networks import (
     write_encoder,
 )
 
-CPU = torch.device("cpu")
-
 
 def predict(network, sentences, **options):
     items = [network.index(s, gold=False) for s in sentences]
-    return Predictor(network, CPU).label_batch(sentences, items, Options(**options))
+    return Predictor(TorchBackend(network, "cpu")).label_batch(sentences, items, Options(**options))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from tests.helpers.tiny_networks import (
     compute_test_loss,
     make_config,
     make_labeler,
-    make_predictor,
+    make_teacher,
 )
 
 WEIGHTS = {
@@ -74,7 +74,7 @@ def probs_of(logits):
 
 
 def test_roles_against_loops(network, tmp_path):
-    teacher = make_predictor(make_config(iterations=3), seed=5)
+    teacher = make_teacher(make_config(iterations=3), seed=5)
     sentences = [Sentence(s.words) for s in SENTENCES]
     write_shards(teacher, sentences, tmp_path, teachers=["t"], texts={})
     corpus = SoftCorpus(tmp_path, network)
@@ -111,7 +111,7 @@ def test_lower_temperature_is_sharper():
 
 
 def test_shares_add_up(network, tmp_path):
-    teacher = make_predictor(make_config(iterations=3), seed=5)
+    teacher = make_teacher(make_config(iterations=3), seed=5)
     write_shards(
         teacher, [Sentence(s.words) for s in SENTENCES], tmp_path, teachers=["t"], texts={}
     )
@@ -133,7 +133,7 @@ def test_shares_add_up(network, tmp_path):
 
 
 def test_student_without_iterations(network, tmp_path):
-    teacher = make_predictor(make_config(iterations=3), seed=5)
+    teacher = make_teacher(make_config(iterations=3), seed=5)
     labels = label_softly(teacher, [Sentence(s.words) for s in SENTENCES])
     assert "roles.2" in labels.sparse and "roles.3" not in labels.sparse
     assert labels.sparse["roles.0"].probs.min() >= MIN_PROB * 0.99
@@ -153,7 +153,7 @@ def test_student_without_iterations(network, tmp_path):
 
 
 def test_weight_scales_every_term(network, tmp_path):
-    teacher = make_predictor(make_config(iterations=3), seed=5)
+    teacher = make_teacher(make_config(iterations=3), seed=5)
     write_shards(teacher, SENTENCES, tmp_path, teachers=["t"], texts={})
     corpus = SoftCorpus(tmp_path, network)
     [[planned]] = corpus.plan(batch_words=1000, seed=1)

@@ -238,7 +238,7 @@ def test_docs_of_older_versions_have_no_meanings(nlp):
 def test_device_and_threads(folder):
     nlp = pipeline(model=str(folder), device="cpu", threads=1)
     labeler = nlp.get_pipe("capsrl").labeler
-    assert (labeler.device.type, labeler.threads) == ("cpu", 1)
+    assert (labeler.device, labeler.threads) == ("cpu", 1)
     with pytest.raises(ConfigError, match="device: expected .*, got abacus"):
         pipeline(model=str(folder), device="abacus")("go")
 

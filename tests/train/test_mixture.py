@@ -8,18 +8,18 @@ from capsrl.distill.corpus import SoftBatch, SoftCorpus
 from capsrl.distill.shards import write_shards
 from capsrl.model.indexing import bucket
 from capsrl.train.mixture import Mixture
-from tests.helpers.tiny_networks import SENTENCES, make_predictor
+from tests.helpers.tiny_networks import SENTENCES, make_teacher
 
 
 @pytest.fixture(scope="module")
 def network():
-    return make_predictor().network
+    return make_teacher().network
 
 
 @pytest.fixture(scope="module")
 def soft(network, tmp_path_factory):
     folder = tmp_path_factory.mktemp("shards")
-    write_shards(make_predictor(), SENTENCES * 2, folder, teachers=["t"], texts={})
+    write_shards(make_teacher(), SENTENCES * 2, folder, teachers=["t"], texts={})
     return SoftCorpus(folder, network)
 
 

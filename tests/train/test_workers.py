@@ -18,13 +18,13 @@ from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 from capsrl.train.mixture import Mixture
 from capsrl.train.workers import make_batches
-from tests.helpers.tiny_networks import SENTENCES, make_predictor
+from tests.helpers.tiny_networks import SENTENCES, make_teacher
 from tests.helpers.tiny_runs import ROOT
 
 
 @pytest.fixture(scope="module")
 def mixture(tmp_path_factory):
-    predictor = make_predictor()
+    predictor = make_teacher()
     folder = tmp_path_factory.mktemp("shards")
     text = [Sentence(s.words) for s in SENTENCES] * 2
     write_shards(predictor, text, folder, teachers=["t"], texts={})

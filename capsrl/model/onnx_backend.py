@@ -1,0 +1,155 @@
+"""Run an exported model with onnxruntime, without torch.
+
+Sentences are encoded one by one: nothing is padded, and the ranges of 8-bit values are those of the
+sentence, so that it gets the same states alone and in any batch.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+from onnxruntime import InferenceSession, SessionOptions
+
+from capsrl.config import ROUTED, ModelConfig
+from capsrl.errors import ModelError
+from capsrl.model.backend import Answer, Backend, Floats, Reading, Scores, Task
+from capsrl.model.indexing import IndexedSentence, index_sentence, predicate_arrays
+from capsrl.model.inventory import Inventory
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, read_config, read_inventory
+from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.sentence import Sentence
+
+_TRACE = ("steps", "capsules", "nodes")
+
+
+def load_onnx(folder: Path) -> tuple["OnnxBackend", ModelConfig]:
+    """Read a model folder that was exported."""
+    config = read_config(folder)
+    return OnnxBackend(folder, config, read_inventory(folder)), config
+
+
+class OnnxBackend(Backend):
+    """The graphs of a model folder, on the CPU."""
+
+    device = "cpu"
+    marks_predicates = False
+    batch_words = 500
+    max_pairs = 1000
+
+    def __init__(self, folder: Path, config: ModelConfig, inventory: Inventory) -> None:
+        self.inventory = inventory
+        self.has_tagger = config.tagger
+        self._config = config.capsules
+        self._sentences = _open(folder / SENTENCES)
+        self._propositions = _open(folder / PROPOSITIONS)
+        self._outputs = [output.name for output in self._propositions.get_outputs()]
+        transformer = folder / "transformer"
+        self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
+
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """As `Backend.index`."""
+        return index_sentence(sentence, self._words, self.inventory, gold=False)
+
+    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+        """As `Backend.read`."""
+        results = [self._read(item) for item in items]
+        shape = (len(items), max(item.n_words for item in items))
+        predicates = np.full(shape, -np.inf, np.float32)
+        tags = np.zeros(shape, np.int64) if self.has_tagger else None
+        for row, (_, logits, *found) in enumerate(results):
+            predicates[row, : len(logits)] = logits
+            if tags is not None:
+                tags[row, : len(logits)] = found[0]
+        return Reading(predicates, tags, [states for states, *_ in results])
+
+    def _read(self, item: IndexedSentence) -> list[Floats]:
+        arrays = self._words.reader.collate([item.source_items["transformer"]])
+        feed = {"subwords": arrays["subwords"], "words": arrays["words"][0]}
+        outputs: list[Floats] = self._sentences.run(None, feed)
+        return outputs
+
+    def score(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        *,
+        n_iterations: int | None,
+        trace: bool,
+    ) -> Scores:
+        """As `Backend.score`."""
+        assert reading is not None
+        arrays = predicate_arrays(group, self.inventory)
+        counts = [item.n_words for item in group]
+        lengths = np.array(counts)[arrays["rows"]]  # P
+        starts = np.cumsum([0, *counts[:-1]])[arrays["rows"]]
+        # Padding refers to the last word of the batch, or another: it has no influence.
+        words = np.minimum(starts[:, None] + np.arange(counts[0]), sum(counts) - 1)  # P T
+        feed = {
+            "states": np.concatenate([reading.states[number] for number in numbers]),
+            "words": words,
+            "lengths": lengths,
+            "positions": arrays["positions"],
+            "candidates": arrays["candidates"],
+            "n_candidates": arrays["n_candidates"],
+        }
+        if self._config.predicate == "lookup":
+            feed["lemmas"] = arrays["lemmas"]
+        if self._config.variant in ROUTED:
+            feed["n_iterations"] = np.array(n_iterations or self._config.iterations)
+        names = [name for name in self._outputs if trace or name not in _TRACE]
+        found = dict(zip(names, self._propositions.run(names, feed), strict=True))
+        if trace:
+            found["steps"] = _with_start(found["roles"], found.get("steps"))
+        return Scores(**found)
+
+    def run(
+        self,
+        label: Callable[[Task], Answer],
+        batches: Sequence[Task],
+        *,
+        n_words: Callable[[Task], int],
+        threads: int,
+    ) -> Iterator[Answer]:
+        """As `Backend.run`: several batches at a time, each with one thread."""
+        if threads == 1 or len(batches) < 2:
+            yield from map(label, batches)
+            return
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(label, batches)
+
+
+class _Words:
+    """The words of a sentence as the transformer, the only source, reads them."""
+
+    def __init__(self, reader: SubwordReader) -> None:
+        self.reader = reader
+
+    def index(self, sentence: Sentence) -> dict[str, Subwords]:
+        return {"transformer": self.reader.read(sentence)}
+
+    def length(self, items: dict[str, Subwords]) -> int:
+        return len(items["transformer"].ids)
+
+
+def _with_start(final: Floats, steps: Floats | None) -> Floats:
+    """All logits of a trace: zeros before the first iteration, or only the final ones."""
+    if steps is None:  # a variant without iterations
+        return final[None]
+    return np.concatenate([np.zeros_like(final)[None], steps])
+
+
+def _open(file: Path) -> InferenceSession:
+    """Load a graph; raises ModelError if it does not fit to the weights."""
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime raises nothing narrower
+        reason = " ".join(str(error).split())
+        raise ModelError(
+            f"{file}: expected a graph over the weights of this folder, got {reason:.200}; "
+            "export the model again"
+        ) from None

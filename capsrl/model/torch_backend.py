@@ -1,0 +1,138 @@
+"""Run a network with torch: the reference, and the only way on a GPU."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from capsrl.config import ModelConfig
+from capsrl.device import find_device, limited_threads
+from capsrl.model.backend import Answer, Backend, Floats, Ids, Reading, Scores, Task
+from capsrl.model.batches import collate_predicates
+from capsrl.model.ensemble import Ensemble
+from capsrl.model.folder import load_network
+from capsrl.model.indexing import IndexedSentence, with_predicates
+from capsrl.model.inventory import Inventory
+from capsrl.model.network import Network, PropositionLogits
+from capsrl.sentence import Sentence
+
+# Smaller batches use one thread: several would spend more time synchronizing than computing.
+THREADED_WORDS = 256
+
+
+def load_torch(
+    folder: Path, device: str | torch.device | None = None
+) -> tuple["TorchBackend", ModelConfig]:
+    """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
+    network, config = load_network(folder)
+    return TorchBackend(network, device), config
+
+
+class TorchBackend(Backend):
+    """A network on a device.
+
+    device  cpu, cuda, cuda:1; default: the GPU if there is one
+    """
+
+    batch_words = 2000
+    max_pairs = 8192
+
+    def __init__(
+        self, network: Network | Ensemble, device: str | torch.device | None = None
+    ) -> None:
+        self.torch_device = find_device(device)
+        self.device = str(self.torch_device)
+        self.network = network.to(self.torch_device)
+        self.has_tagger = network.tagger is not None
+        self.marks_predicates = network.mark_predicate
+
+    @property
+    def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
+        """The roles, senses and words of the network."""
+        return self.network.inventory
+
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """As `Backend.index`."""
+        return self.network.index(sentence, gold=False)
+
+    @torch.inference_mode()
+    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+        """As `Backend.read`."""
+        network = self.network.eval()
+        bare = [with_predicates(item, ()) for item in items]
+        batch = network.collate(bare, gold=False).to(self.torch_device)
+        states = network.encode(batch)  # B T H
+        predicates = network.finder(states).masked_fill(~batch.mask, -torch.inf)
+        return Reading(
+            predicates=_floats(predicates),
+            tags=None if network.tagger is None else _ids(network.tagger(states).argmax(-1)),
+            states=(states, batch.mask),
+        )
+
+    @torch.inference_mode()
+    def score(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        *,
+        n_iterations: int | None,
+        trace: bool,
+    ) -> Scores:
+        """As `Backend.score`."""
+        network = self.network.eval()
+        if self.marks_predicates:
+            batch = network.collate(group, gold=False, unmarked=False).to(self.torch_device)
+            states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
+        else:
+            assert reading is not None
+            rows, n_words = torch.tensor(numbers, device=self.torch_device), group[0].n_words
+            states, mask = (value[rows, :n_words] for value in reading.states)
+            predicates = collate_predicates(group, self.inventory).to(self.torch_device)
+        logits = network.score_propositions(states, mask, predicates, n_iterations)
+        return to_scores(logits, trace=trace)
+
+    def run(
+        self,
+        label: Callable[[Task], Answer],
+        batches: Sequence[Task],
+        *,
+        n_words: Callable[[Task], int],
+        threads: int,
+    ) -> Iterator[Answer]:
+        """As `Backend.run`: one batch after the other, each with several threads."""
+        for batch in batches:
+            with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
+                answer = label(batch)
+            yield answer
+
+
+def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
+    """The scores as arrays; those of every iteration only if a trace is asked for."""
+    routing, spans = logits.routing, logits.spans
+    return Scores(
+        roles=_floats(routing.final),
+        senses=_floats(logits.senses),
+        patterns=_floats(logits.patterns),
+        firsts=None if spans is None else _ids(spans.firsts.argmax(-1)),
+        lasts=None if spans is None else _ids(spans.lasts.argmax(-1)),
+        steps=_stack(routing.logits) if trace else None,
+        capsules=_stack(routing.capsules) if trace else None,
+        nodes=_stack(routing.nodes) if trace else None,
+    )
+
+
+def _stack(steps: Sequence[Tensor]) -> Floats | None:
+    return np.stack([_floats(step) for step in steps]) if steps else None
+
+
+def _floats(values: Tensor) -> Floats:
+    array: Floats = values.float().cpu().numpy()
+    return array
+
+
+def _ids(values: Tensor) -> Ids:
+    array: Ids = values.cpu().numpy()
+    return array
