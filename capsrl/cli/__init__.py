@@ -16,8 +16,10 @@ from capsrl import __version__
 from capsrl.errors import CapsrlError, install_hint
 
 # Package that may be missing -> the extra that installs it.
-EXTRAS = dict.fromkeys(("safetensors", "tokenizers", "torch"), "model") | dict.fromkeys(
-    ("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve"
+EXTRAS = (
+    dict.fromkeys(("safetensors", "tokenizers", "torch"), "model")
+    | dict.fromkeys(("onnx", "ml_dtypes"), "export")
+    | dict.fromkeys(("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve")
 )
 
 # Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module
@@ -33,6 +35,7 @@ _COMMANDS = {
     "train": ("Your own models", "Train a model from a recipe."),
     "distill": ("Your own models", "Label text with models that another one learns from."),
     "calibrate": ("Your own models", "Make the probabilities of a model mean what they say."),
+    "export": ("Your own models", "Write the graphs with which a model labels without torch."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
 }
 
