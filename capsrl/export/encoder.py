@@ -45,11 +45,11 @@ def _word_vectors(builder: Builder, config: ModelConfig, transformer: Mapping[st
     """Hidden states of the subwords that represent words: T E."""
     layers = _bert(builder, transformer)
     if config.embeddings.fine_tune:
-        return _take_words(builder, layers[-1])
+        return layers[-1]
     shares = builder.op("Softmax", builder.weight(f"{_TRANSFORMER}.mix.weights"), axis=0)
     mixed = [
-        builder.op("Mul", _take_words(builder, layer), builder.slice(shares, n, n + 1, axis=0))
-        for n, layer in enumerate(layers)
+        builder.op("Mul", layer, builder.slice(shares, n, n + 1, axis=0))
+        for n, layer in enumerate([*(_take_words(builder, one) for one in layers[:-1]), layers[-1]])
     ]
     return builder.op("Mul", builder.op("Sum", *mixed), builder.weight(f"{_TRANSFORMER}.mix.gamma"))
 
@@ -60,7 +60,11 @@ def _take_words(builder: Builder, hidden: str) -> str:
 
 
 def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
-    """Hidden states of every layer of `Bert`, the embedding layer first: W S E each."""
+    """Hidden states of every layer of `Bert`, the embedding layer first.
+
+    ->  W S E each, but only T E of the last one: after its attention, no subword is of use that
+        does not represent a word
+    """
     name, width = f"{_TRANSFORMER}.encoder", config["hidden_size"]
     eps = config.get("layer_norm_eps", 1e-12)
     n_subwords = builder.size("subwords", 1)
@@ -69,39 +73,41 @@ def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
     )
     of_type = builder.slice(builder.weight(f"{name}.types.weight"), 0, 1, axis=0)
     pieces = builder.rows(f"{name}.pieces.weight", "subwords")
-    hidden = builder.op(
-        "LayerNormalization",
-        builder.op("Add", pieces, builder.op("Add", positions, of_type)),
-        builder.weight(f"{name}.norm.weight"),
-        builder.weight(f"{name}.norm.bias"),
-        epsilon=eps,
-    )
-    states = [hidden]
-    for number in range(config["num_hidden_layers"]):
-        layer = f"{name}.layers.{number}"
-        states.append(_layer(builder, states[-1], layer, config["num_attention_heads"], width, eps))
+    embedded = builder.op("Add", pieces, builder.op("Add", positions, of_type))
+    hidden = _normalize(builder, embedded, f"{name}.norm", eps)
+    states, n_layers = [hidden], config["num_hidden_layers"]
+    for number in range(n_layers):
+        layer, is_last = f"{name}.layers.{number}", number == n_layers - 1
+        mixed = _attend(builder, states[-1], layer, config["num_attention_heads"], width)
+        before = states[-1]
+        if is_last:
+            mixed, before = _take_words(builder, mixed), _take_words(builder, before)
+        states.append(_finish_layer(builder, before, mixed, layer, eps))
     return states
 
 
-def _layer(builder: Builder, hidden: str, name: str, n_heads: int, width: int, eps: float) -> str:
-    """A layer of `Bert`: W S E -> W S E."""
+def _attend(builder: Builder, hidden: str, name: str, n_heads: int, width: int) -> str:
+    """The attention of a layer of `Bert`: W S E -> W S E."""
     joint = builder.quantized_linear(hidden, f"{name}.attention_in")
     query, key, value = builder.ops(
         "Split", joint, builder.ints(width, width, width), n_outputs=3, axis=-1
     )
-    mixed = builder.fused("MultiHeadAttention", query, key, value, num_heads=n_heads)
+    return builder.fused("MultiHeadAttention", query, key, value, num_heads=n_heads)
+
+
+def _finish_layer(builder: Builder, hidden: str, mixed: str, name: str, eps: float) -> str:
+    """The rest of a layer, which computes every subword by itself: ... E -> ... E."""
     mixed = builder.quantized_linear(mixed, f"{name}.attention_out")
-    hidden = _add_and_normalize(builder, hidden, mixed, f"{name}.attention_norm", eps)
+    hidden = _normalize(builder, builder.op("Add", hidden, mixed), f"{name}.attention_norm", eps)
     inner = builder.op("Gelu", builder.quantized_linear(hidden, f"{name}.inner"))
     outer = builder.quantized_linear(inner, f"{name}.outer")
-    return _add_and_normalize(builder, hidden, outer, f"{name}.norm", eps)
+    return _normalize(builder, builder.op("Add", hidden, outer), f"{name}.norm", eps)
 
 
-def _add_and_normalize(builder: Builder, left: str, right: str, name: str, eps: float) -> str:
-    return builder.fused(
-        "SkipLayerNormalization",
-        left,
-        right,
+def _normalize(builder: Builder, value: str, name: str, eps: float) -> str:
+    return builder.op(
+        "LayerNormalization",
+        value,
         builder.weight(f"{name}.weight"),
         builder.weight(f"{name}.bias"),
         epsilon=eps,

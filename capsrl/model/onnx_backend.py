@@ -20,6 +20,7 @@ from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, read_config, read_
 from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.sentence import Sentence
 
+_SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
 _TRACE = ("steps", "capsules", "nodes")
 
 
@@ -64,8 +65,8 @@ class OnnxBackend(Backend):
         return Reading(predicates, tags, [states for states, *_ in results])
 
     def _read(self, item: IndexedSentence) -> list[Floats]:
-        arrays = self._words.reader.collate([item.source_items["transformer"]])
-        feed = {"subwords": arrays["subwords"], "words": arrays["words"][0]}
+        subwords, words = self._words.reader.windows(item.source_items["transformer"])
+        feed = {"subwords": subwords, "words": words}
         outputs: list[Floats] = self._sentences.run(None, feed)
         return outputs
 
@@ -144,9 +145,13 @@ def _open(file: Path) -> InferenceSession:
     """Load a graph; raises ModelError if it does not fit to the weights."""
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Sentences of all lengths: memory planned for one is of no use for the next.
+    options.enable_mem_pattern = options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     try:
-        return InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+        return InferenceSession(
+            str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW
+        )
     except Exception as error:  # onnxruntime raises nothing narrower
         reason = " ".join(str(error).split())
         raise ModelError(

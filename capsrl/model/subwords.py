@@ -111,6 +111,18 @@ class SubwordReader:
                 types.append(type_ids[start : start + size])
         return self._pad(windows, types, chosen)
 
+    def windows(self, item: Subwords) -> tuple[Ids, Ids]:
+        """Arrange one sentence in windows, as `collate` does, but without padding.
+
+        -> subwords  W S
+        -> words     T, index of the subword of each word in subwords.flatten()
+        """
+        if self.causal or len(item.ids) > self.max_subwords:
+            arrays = self.collate([item])
+            return arrays["subwords"], arrays["words"][0]
+        subwords = np.array([*self.opening, *item.ids, *self.closing], dtype=np.int64)
+        return subwords[None], item.firsts + len(self.opening)
+
     def _pad(self, windows: list[Ids], types: list[Ids], chosen: list[tuple[Ids, Ids]]) -> Arrays:
         n_open, n_close = len(self.opening), len(self.closing)
         n_columns = n_open + n_close + max((len(window) for window in windows), default=0)
