@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -20,6 +20,7 @@ _TYPES = {
     "F32": TensorProto.FLOAT,
     "I64": TensorProto.INT64,
 }
+Int8 = Literal["signed", "unsigned"]
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
@@ -27,13 +28,15 @@ class Builder:
     """Collects nodes. Values are strings, the names that nodes refer to them by.
 
     stored  where the tensors of the model are
-    int8    multiply with 8-bit weights where `linear` can; else with 32-bit floats
+    int8    multiply 8-bit weights in 8 bits where `quantized_linear` is asked to; else in 32-bit
+            floats. unsigned: as numbers from 0 to 255, which is exact on every processor, but
+            takes twice the time on those that multiply signed weights exactly
 
     Weights are used as they are stored. What turns them into what a node needs (transposing,
     casting, scaling) is itself part of the graph: onnxruntime computes it once, when it loads.
     """
 
-    def __init__(self, stored: Mapping[str, Stored], *, int8: bool) -> None:
+    def __init__(self, stored: Mapping[str, Stored], *, int8: Int8 | None) -> None:
         self.stored = stored
         self.int8 = int8
         self._nodes: list[onnx.NodeProto] = []
@@ -129,17 +132,35 @@ class Builder:
 
         The range of the values is that of the whole tensor: it must be of one sentence.
         """
-        if not self.int8 or not self.is_quantized(f"{name}.weight"):
+        if self.int8 is None or not self.is_quantized(f"{name}.weight"):
             return self.linear(value, name)
-        weight = self.op("Transpose", self.raw(f"{name}.weight"), perm=[1, 0])
+        weight, zero = self.op("Transpose", self.raw(f"{name}.weight"), perm=[1, 0]), ""
+        if self.int8 == "unsigned":
+            n_columns = self.stored[f"{name}.weight"].shape[0]
+            zero = self.constant(np.full(n_columns, 128), np.uint8)
+            moved = self.op("Cast", weight, to=TensorProto.INT32)
+            moved = self.op("Add", moved, self.constant(128, np.int32))
+            weight = self.op("Cast", moved, to=TensorProto.UINT8)
         return self.fused(
             "DynamicQuantizeMatMul",
             value,
             weight,
             self.raw(f"{name}.weight{SCALE}"),
-            "",
+            zero,
             self.weight(f"{name}.bias"),
         )
+
+    def multiplies_exactly(self) -> str:
+        """Whether this processor multiplies signed weights exactly: true or false.
+
+        Those with AVX2 or AVX-512 but without VNNI add two products in 16 bits, where the largest
+        ones overflow.
+        """
+        left = self.constant(np.full((4, 64), 255), np.uint8)
+        right = self.constant(np.full((64, 32), 127), np.int8)
+        sums = self.op("MatMulInteger", left, right)
+        equal = self.op("Equal", sums, self.constant(64 * 255 * 127, np.int32))
+        return self.op("ReduceMin", self.op("Cast", equal, to=TensorProto.INT32), keepdims=0)
 
     def slice(self, value: str, start: int, end: int, *, axis: int) -> str:
         """The entries from `start` to before `end` along an axis."""

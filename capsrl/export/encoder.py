@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import onnx
-from onnx import helper
+from onnx import TensorProto, helper
 
 from capsrl.config import ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
@@ -21,7 +21,8 @@ def encoder_graph(
     transformer  the settings of the encoder, from its config.json
 
     Inputs: subwords W S, words T (index of the subword of each word in subwords.flatten()).
-    Outputs: states T H, predicates T (logits), and tags T (ids) if the model has a tagger.
+    Outputs: states T H, predicates T (logits), tags T (ids) if the model has a tagger, and exact:
+    whether this processor multiplies signed weights exactly.
     """
     states = _word_vectors(builder, config, transformer)  # T E
     for layer in range(config.encoder.layers):
@@ -34,6 +35,7 @@ def encoder_graph(
     if config.tagger:
         scores = builder.linear(states, "tagger.score")
         outputs["tags"] = builder.op("ArgMax", scores, axis=-1, keepdims=0), (INT64, ["T"])
+    outputs["exact"] = builder.multiplies_exactly(), (TensorProto.INT32, [])
     inputs = [
         helper.make_tensor_value_info("subwords", INT64, ["W", "S"]),
         helper.make_tensor_value_info("words", INT64, ["T"]),

@@ -7,11 +7,11 @@ import onnx
 
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
-from capsrl.export.builder import Builder
+from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
 from capsrl.export.stored import find_stored
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, read_config
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, UNSIGNED, read_config
 from capsrl.model.subwords import is_plain_bert, read_encoder_config
 
 
@@ -29,9 +29,12 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         kind = transformer.get("model_type")
         raise ModelError(f"{folder}: expected an encoder like BERT, got {kind}; label with torch")
     stored = find_stored(folder)
+    signed: Int8 | None = "signed" if int8 else None
+    unsigned: Int8 | None = "unsigned" if int8 else None
     graphs = {
-        SENTENCES: encoder_graph(Builder(stored, int8=int8), config, transformer),
-        PROPOSITIONS: propositions_graph(Builder(stored, int8=int8), config),
+        SENTENCES: encoder_graph(Builder(stored, int8=signed), config, transformer),
+        UNSIGNED: encoder_graph(Builder(stored, int8=unsigned), config, transformer),
+        PROPOSITIONS: propositions_graph(Builder(stored, int8=None), config),
     }
     return [_write(graph, folder / name) for name, graph in graphs.items()]
 

@@ -16,7 +16,13 @@ from capsrl.errors import ModelError
 from capsrl.model.backend import Answer, Backend, Floats, Reading, Scores, Task
 from capsrl.model.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.model.inventory import Inventory
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, read_config, read_inventory
+from capsrl.model.read_folder import (
+    PROPOSITIONS,
+    SENTENCES,
+    UNSIGNED,
+    read_config,
+    read_inventory,
+)
 from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.sentence import Sentence
 
@@ -43,6 +49,9 @@ class OnnxBackend(Backend):
         self.has_tagger = config.tagger
         self._config = config.capsules
         self._sentences = _open(folder / SENTENCES)
+        if not _is_exact(self._sentences):
+            self._sentences = _open(folder / UNSIGNED)
+        self._names = ["states", "predicates", *(["tags"] if config.tagger else [])]
         self._propositions = _open(folder / PROPOSITIONS)
         self._outputs = [output.name for output in self._propositions.get_outputs()]
         transformer = folder / "transformer"
@@ -67,7 +76,7 @@ class OnnxBackend(Backend):
     def _read(self, item: IndexedSentence) -> list[Floats]:
         subwords, words = self._words.reader.windows(item.source_items["transformer"])
         feed = {"subwords": subwords, "words": words}
-        outputs: list[Floats] = self._sentences.run(None, feed)
+        outputs: list[Floats] = self._sentences.run(self._names, feed)
         return outputs
 
     def score(
@@ -139,6 +148,13 @@ def _with_start(final: Floats, steps: Floats | None) -> Floats:
     if steps is None:  # a variant without iterations
         return final[None]
     return np.concatenate([np.zeros_like(final)[None], steps])
+
+
+def _is_exact(session: InferenceSession) -> bool:
+    """Whether this processor multiplies the 8-bit weights of the graph exactly."""
+    word = {"subwords": np.zeros((1, 1), np.int64), "words": np.zeros(1, np.int64)}
+    (exact,) = session.run(["exact"], word)
+    return bool(exact)
 
 
 def _open(file: Path) -> InferenceSession:

@@ -12,7 +12,8 @@ from capsrl.model.inventory import Inventory
 from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
-SENTENCES, PROPOSITIONS = "sentences.onnx", "propositions.onnx"  # optional: the exported graphs
+# The exported graphs, optional. UNSIGNED computes the same as SENTENCES, for other processors.
+SENTENCES, UNSIGNED, PROPOSITIONS = "sentences.onnx", "sentences-u8.onnx", "propositions.onnx"
 FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 
