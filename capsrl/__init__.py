@@ -16,7 +16,6 @@ from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
     from capsrl.labeler import Labeler
-    from capsrl.model.loading import Runtime
 
 __version__ = "0.1.0"
 _MODELS = Path(__file__).parent / "models"
@@ -43,7 +42,7 @@ def load(
     device: str | None = None,
     threads: int | None = None,
     frames: str | Path | None = None,
-    runtime: "Runtime | None" = None,
+    runtime: str | None = None,
 ) -> "Labeler":
     """Load a model: the name of one that ships with capsrl, or a model folder.
 

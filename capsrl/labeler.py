@@ -16,7 +16,7 @@ from capsrl.model.backend import Backend
 from capsrl.model.calibration import Calibration, load_calibration
 from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.inventory import Inventory
-from capsrl.model.loading import Runtime, as_backend, open_backend
+from capsrl.model.loading import as_backend, open_backend
 from capsrl.model.predictor import Predictor
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.sentence import Sentence
@@ -331,7 +331,7 @@ class Labeler:
         device: "str | torch.device | None" = None,
         threads: int | None = None,
         frames: str | Path | None = None,
-        runtime: Runtime | None = None,
+        runtime: str | None = None,
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 

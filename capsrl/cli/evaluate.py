@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import capsrl
-from capsrl.cli.options import Device, Model, Threads, with_fields
+from capsrl.cli.options import Device, Model, Runtime, Threads, with_fields
 from capsrl.cli.scoring import ScoreOptions, check_standard_input, report_scores
 from capsrl.options import RAW_TEXT, Options
 
@@ -22,6 +22,7 @@ def evaluate_command(
     model: Model = "en",
     device: Device = None,
     threads: Threads = None,
+    runtime: Runtime = None,
     labeling: Options,
     options: ScoreOptions,
 ) -> None:
@@ -31,6 +32,6 @@ def evaluate_command(
     """
     check_standard_input([gold, options.compare, options.train])
     sentences, blind = itertools.tee(options.read(gold))
-    labeler = capsrl.load(model, device=device, threads=threads)
+    labeler = capsrl.load(model, device=device, threads=threads, runtime=runtime)
     names = {"gold": gold, "pred": model, "options": asdict(labeling)}
     report_scores(names, sentences, labeler.label_sentences(blind, options=labeling), options)

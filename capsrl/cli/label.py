@@ -13,7 +13,17 @@ import typer
 
 import capsrl
 from capsrl.cli.inputs import Source, find_sources, read_source
-from capsrl.cli.options import Device, Encoding, Frames, From, Model, Threads, option, with_fields
+from capsrl.cli.options import (
+    Device,
+    Encoding,
+    Frames,
+    From,
+    Model,
+    Runtime,
+    Threads,
+    option,
+    with_fields,
+)
 from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
 from capsrl.data.files import STANDARD, open_writer
 from capsrl.data.formats import TEXT
@@ -56,6 +66,7 @@ def label_command(
     frames: Frames = None,
     device: Device = None,
     threads: Threads = None,
+    runtime: Runtime = None,
     options: Options,
 ) -> None:
     """Find who did what to whom.
@@ -78,7 +89,7 @@ def label_command(
     format = output_format(to_format, output, sources)
     check_format(format, trace=options.trace, frames=frames is not None)
     _check_marked(options, sources)
-    labeler = capsrl.load(model, device=device, threads=threads, frames=frames)
+    labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
     counts = Counter(sentence=0, proposition=0)
     labeled: Iterable[Sentence] = _count(_label(labeler, sources, options, bar=bar), counts)

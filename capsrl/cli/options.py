@@ -30,6 +30,10 @@ Threads = Annotated[
     int | None,
     option("N", "CPU threads at most. Default: all cores, or one if they are busy.", min=1),
 ]
+Runtime = Annotated[
+    str | None,
+    option("RUNTIME", "onnx or torch. Default: onnx on the CPU if the model was exported."),
+]
 Frames = Annotated[
     str | None,
     option(

@@ -9,7 +9,7 @@ import typer
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import Device, Frames, Model, Threads, option
+from capsrl.cli.options import Device, Frames, Model, Runtime, Threads, option
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
 from capsrl.serve.limits import Limits
@@ -29,6 +29,7 @@ def serve_command(
     frames: Frames = None,
     device: Device = None,
     threads: Threads = None,
+    runtime: Runtime = None,
     token: Annotated[
         str | None,
         option(
@@ -65,7 +66,7 @@ def serve_command(
         batch=batch,
     )
     with _listen(host, port) as listening:
-        labeler = capsrl.load(model, device=device, threads=threads, frames=frames)
+        labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
         config = uvicorn.Config(
             make_app(labeler, limits=limits, token=token),
             http="h11",

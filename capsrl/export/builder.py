@@ -9,8 +9,7 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
-from capsrl.export.stored import Stored
-from capsrl.model.weight_files import SCALE
+from capsrl.model.weight_files import SCALE, Stored, digest_of
 
 OPSET = 21
 _IR_VERSION = 10  # that of OPSET; onnxruntime refuses newer versions than it knows
@@ -205,4 +204,5 @@ class Builder:
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="capsrl")
         model.ir_version = _IR_VERSION
+        model.metadata_props.add(key="weights", value=digest_of(self.stored))
         return model

@@ -10,9 +10,9 @@ from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
-from capsrl.export.stored import find_stored
 from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, UNSIGNED, read_config
 from capsrl.model.subwords import is_plain_bert, read_encoder_config
+from capsrl.model.weight_files import find_stored
 
 
 def export(folder: Path, *, int8: bool = True) -> list[Path]:

@@ -20,7 +20,7 @@ Runtime = Literal["onnx", "torch"]
 
 
 def open_backend(
-    folder: Path, *, device: "str | torch.device | None" = None, runtime: Runtime | None = None
+    folder: Path, *, device: "str | torch.device | None" = None, runtime: str | None = None
 ) -> tuple[Backend, ModelConfig]:
     """Load a model folder; raises ModelError naming what is missing, damaged or too new.
 

@@ -24,6 +24,7 @@ from capsrl.model.read_folder import (
     read_inventory,
 )
 from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.model.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
 
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
@@ -48,11 +49,12 @@ class OnnxBackend(Backend):
         self.inventory = inventory
         self.has_tagger = config.tagger
         self._config = config.capsules
-        self._sentences = _open(folder / SENTENCES)
+        weights = digest_of(find_stored(folder))
+        self._sentences = _open(folder / SENTENCES, weights)
         if not _is_exact(self._sentences):
-            self._sentences = _open(folder / UNSIGNED)
+            self._sentences = _open(folder / UNSIGNED, weights)
         self._names = ["states", "predicates", *(["tags"] if config.tagger else [])]
-        self._propositions = _open(folder / PROPOSITIONS)
+        self._propositions = _open(folder / PROPOSITIONS, weights)
         self._outputs = [output.name for output in self._propositions.get_outputs()]
         transformer = folder / "transformer"
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
@@ -157,20 +159,26 @@ def _is_exact(session: InferenceSession) -> bool:
     return bool(exact)
 
 
-def _open(file: Path) -> InferenceSession:
-    """Load a graph; raises ModelError if it does not fit to the weights."""
+def _open(file: Path, weights: str) -> InferenceSession:
+    """Load a graph; raises ModelError if it does not fit to the weights, of which this is a digest.
+
+    A graph finds the weights by their offsets in the files: in others it would read anything.
+    """
     options = SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     # Sentences of all lengths: memory planned for one is of no use for the next.
     options.enable_mem_pattern = options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
     try:
-        return InferenceSession(
+        session = InferenceSession(
             str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW
         )
+        reason = "one of other weights"
     except Exception as error:  # onnxruntime raises nothing narrower
-        reason = " ".join(str(error).split())
+        session, reason = None, " ".join(str(error).split())
+    if session is None or session.get_modelmeta().custom_metadata_map.get("weights") != weights:
         raise ModelError(
             f"{file}: expected a graph over the weights of this folder, got {reason:.200}; "
-            "export the model again"
-        ) from None
+            f"export it again: capsrl export {file.parent}"
+        )
+    return session

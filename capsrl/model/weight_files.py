@@ -1,5 +1,9 @@
-"""The names of the files of weights in a model folder, and of what is in them."""
+"""The files of weights in a model folder, and where each tensor is in them; without torch."""
 
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from capsrl.errors import ModelError
@@ -27,3 +31,53 @@ def weight_files(folder: Path) -> list[Path]:
 def shard_name(number: int, count: int) -> str:
     """The name of a file of weights, numbered from 1."""
     return f"weights-{number:05}-of-{count:05}.safetensors"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The place of one tensor.
+
+    file           name of the file in the model folder
+    offset, size   in bytes
+    dtype          as safetensors calls it: I8, F16, F32, I64
+    """
+
+    file: str
+    offset: int
+    size: int
+    dtype: str
+    shape: tuple[int, ...]
+
+
+def find_stored(folder: Path) -> dict[str, Stored]:
+    """All tensors of a model folder by name; raises ModelError for a damaged file."""
+    found: dict[str, Stored] = {}
+    for file in weight_files(folder):
+        try:
+            found.update(_read_header(file))
+        except (ValueError, KeyError, OSError) as error:
+            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+    return found
+
+
+def _read_header(file: Path) -> dict[str, Stored]:
+    """A file starts with the length of its header in 8 bytes, then the header as JSON."""
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        if length > file.stat().st_size:
+            raise ValueError(f"a header of {length} bytes in a file of {file.stat().st_size}")
+        header = json.loads(stream.read(length))
+    header.pop("__metadata__", None)
+    tensors: dict[str, Stored] = {}
+    for name, entry in header.items():
+        start, end = entry["data_offsets"]
+        tensors[name] = Stored(
+            file.name, 8 + length + start, end - start, entry["dtype"], tuple(entry["shape"])
+        )
+    return tensors
+
+
+def digest_of(stored: Mapping[str, Stored]) -> str:
+    """A digest of the places of all tensors, by which graphs tell whether they fit."""
+    places = json.dumps({name: asdict(place) for name, place in stored.items()}, sort_keys=True)
+    return hashlib.sha256(places.encode()).hexdigest()

@@ -1,0 +1,159 @@
+"""Labeling with onnxruntime; tests/export compares the graphs with torch."""
+
+import dataclasses
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from capsrl.errors import ConfigError, ModelError
+from capsrl.labeler import Labeler
+from capsrl.model.read_folder import SENTENCES, UNSIGNED
+from tests.helpers.tiny_networks import (
+    SENTENCES as TEXT,
+)
+from tests.helpers.tiny_networks import (
+    assert_same_answers,
+    make_config,
+    make_labeler,
+    write_encoder,
+)
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+from capsrl.export.folder import export  # noqa: E402
+from capsrl.model import onnx_backend  # noqa: E402
+
+PACKAGES = ("torch", "transformers", "safetensors", "onnx")
+WITHOUT = f"""
+import sys
+for name in {PACKAGES}:
+    sys.modules[name] = None  # importing it raises ImportError
+import capsrl
+labeler = capsrl.load(sys.argv[1])
+[sentence] = labeler.label("yesterday the old man wanted to leave the house")
+print(len(sentence.words), [p.sense for p in sentence.propositions])
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A compact model in 8 bits."""
+    root = tmp_path_factory.mktemp("models")
+    write_encoder(root / "encoder", limit=24)
+    config = make_config(
+        embeddings={"transformer": str(root / "encoder"), "fine_tune": True},
+        encoder={"layers": 0, "predicate_width": 6},
+        span_width=5,
+        form="factored",
+    )
+    labeler = make_labeler(dataclasses.replace(config, tagger=True))
+    labeler.save(root / "model", precision="compact")
+    export(root / "model")
+    return root / "model"
+
+
+def load(folder, **settings):
+    return Labeler.load(folder, device="cpu", runtime="onnx", **settings)
+
+
+def label(labeler, sentences, **options):
+    found = [sentence.with_propositions(()) for sentence in sentences]
+    return list(labeler.label_sentences(found, predicates="found", **options))
+
+
+def test_labels_without_torch(folder):
+    run = subprocess.run(
+        [sys.executable, "-c", WITHOUT, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    (expected,) = load(folder).label("yesterday the old man wanted to leave the house")
+    assert run.stdout.split("\n")[0] == f"9 {[p.sense for p in expected.propositions]}"
+
+
+def test_a_sentence_alone_has_the_states_it_has_in_a_batch(folder):
+    """Exactly: also where ranges of 8 bits are computed."""
+    backend = load(folder).backend
+    items = [backend.index(sentence) for sentence in TEXT]
+    together = backend.read(items)
+    for row, item in enumerate(items):
+        alone = backend.read([item])
+        np.testing.assert_array_equal(alone.states[0], together.states[row])
+        np.testing.assert_array_equal(alone.predicates[0], together.predicates[row, : item.n_words])
+        np.testing.assert_array_equal(alone.tags[0], together.tags[row, : item.n_words])
+
+
+@pytest.mark.parametrize("max_pairs", [1, 20, 1000])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_same_answers_in_any_batch(max_pairs, threads, folder, monkeypatch):
+    labeler = load(folder, threads=threads)
+    alone = [label(labeler, [sentence])[0] for sentence in TEXT]
+    monkeypatch.setattr(onnx_backend.OnnxBackend, "max_pairs", max_pairs)
+    assert any(sentence.propositions for sentence in alone)
+    assert_same_answers(label(labeler, TEXT), alone)
+    assert_same_answers(label(labeler, TEXT[::-1], batch_size=2), alone[::-1])
+    assert_same_answers(label(labeler, TEXT * 40, batch_size=3), alone * 40)
+
+
+def test_integers_are_near_floats(folder, tmp_path):
+    copied = tmp_path / "model"
+    shutil.copytree(folder, copied)
+    export(copied, int8=False)
+    backends = [load(one).backend for one in (folder, copied)]
+    items = [backends[0].index(sentence) for sentence in TEXT]
+    ours, exact = (backend.read(items) for backend in backends)
+    for mine, other in zip(ours.states, exact.states, strict=True):
+        assert 0 < np.abs(mine - other).max() < 0.2  # not the same: they are computed in 8 bits
+        assert np.corrcoef(mine.ravel(), other.ravel())[0, 1] > 0.99
+
+
+def test_unsigned_weights_give_the_same(folder, monkeypatch):
+    """Exactly: both are products of integers."""
+    signed = load(folder)
+    opened = []
+    monkeypatch.setattr(onnx_backend, "_is_exact", lambda session: False)
+    real = onnx_backend._open
+    monkeypatch.setattr(
+        onnx_backend, "_open", lambda file, *rest: opened.append(file.name) or real(file, *rest)
+    )
+    unsigned = load(folder)
+    assert opened[:2] == [SENTENCES, UNSIGNED]
+    assert label(unsigned, TEXT) == label(signed, TEXT)
+
+
+def test_any_number_of_iterations(folder):
+    for iterations in (1, 5):
+        (labeled,) = label(load(folder), [TEXT[2]], iterations=iterations, trace=True)
+        assert labeled.propositions
+        for proposition in labeled.propositions:
+            assert len(proposition.trace.beliefs) == iterations + 1
+
+
+def test_graphs_of_other_weights(folder, tmp_path):
+    copied = tmp_path / "model"
+    shutil.copytree(folder, copied)
+    load(copied)
+    labeler = Labeler.load(folder, device="cpu", runtime="torch")
+    labeler.save(tmp_path / "full")
+    for file in copied.glob("*.safetensors"):
+        file.unlink()
+    for file in (tmp_path / "full").glob("*.safetensors"):
+        shutil.copyfile(file, copied / file.name)
+    with pytest.raises(ModelError, match=r"expected a graph over the weights .*; export it again"):
+        load(copied)
+
+
+def test_damaged_graph(folder, tmp_path):
+    copied = tmp_path / "model"
+    shutil.copytree(folder, copied)
+    (copied / SENTENCES).write_bytes(b"not a graph")
+    with pytest.raises(ModelError, match=r"sentences.onnx: expected a graph .* export it again"):
+        load(copied)
+
+
+def test_there_is_no_network_of_torch(folder):
+    with pytest.raises(ConfigError, match="network: expected a model loaded by torch, got one"):
+        load(folder).network  # noqa: B018
