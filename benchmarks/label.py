@@ -31,9 +31,10 @@ import torch
 import capsrl
 from capsrl.data.conll09 import read_conll09
 from capsrl.data.files import read_lines
-from capsrl.labeler import BATCH_WORDS, Labeler
+from capsrl.labeler import Labeler
 from capsrl.model.indexing import IndexedSentence, bucket
 from capsrl.model.network import Network
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.sentence import Sentence
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
@@ -70,7 +71,7 @@ def main() -> None:
     torch.set_num_threads(options.threads)
     source = str(options.corpus)
     sentences = list(read_conll09(read_lines(source), source=source))
-    labeler = capsrl.load()
+    labeler = capsrl.load(runtime="torch")
     kind = "processor" if options.cpu else "clock"
     print(f"torch {torch.__version__}, {options.threads} threads, {kind} time, {source}")
     print(f"{'':10} {'sentences':>9} {'words':>7} {'seconds':>8} {'sent./s':>8} {'words/s':>8}")
@@ -149,7 +150,7 @@ def start(repeat: int) -> None:
 
 def batches(items: Sequence[IndexedSentence]) -> list[list[int]]:
     """Groups of sentences as the labeler makes them."""
-    return bucket([item.length for item in items], batch_words=BATCH_WORDS, seed=None)
+    return bucket([item.length for item in items], batch_words=TorchBackend.batch_words, seed=None)
 
 
 Inputs = Mapping[str, dict[str, torch.Tensor]]

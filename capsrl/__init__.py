@@ -61,9 +61,12 @@ def load(
             f"{model}: expected a model folder, or the name of a model that ships with capsrl "
             f"({', '.join(sorted(shipped_models()))}), got neither"
         )
-    return _labeler_class().load(
-        folder, device=device, threads=threads, frames=frames, runtime=runtime
-    )
+    try:
+        return _labeler_class().load(
+            folder, device=device, threads=threads, frames=frames, runtime=runtime
+        )
+    except ModuleNotFoundError as error:  # a model that was not exported needs torch
+        raise ConfigError(f"{folder}: needs {error.name}: {install_hint('model')}") from None
 
 
 def shipped_models() -> dict[str, Path]:

@@ -43,19 +43,24 @@ class Builder:
         self._known: dict[object, str] = {}
         self._count = 0
 
-    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: object) -> str:
+    def op(self, kind: str, *inputs: str, domain: str = "", **attributes: Any) -> str:  # noqa: ANN401
         """Add a node with one output. An empty string stands for an input that is left out."""
         return self.ops(kind, *inputs, n_outputs=1, domain=domain, **attributes)[0]
 
     def ops(
-        self, kind: str, *inputs: str, n_outputs: int, domain: str = "", **attributes: object
+        self,
+        kind: str,
+        *inputs: str,
+        n_outputs: int,
+        domain: str = "",
+        **attributes: Any,  # noqa: ANN401
     ) -> list[str]:
         """Add a node with several outputs."""
         outputs = [self._new(kind) for _ in range(n_outputs)]
         self._nodes.append(helper.make_node(kind, inputs, outputs, domain=domain, **attributes))
         return outputs
 
-    def fused(self, kind: str, *inputs: str, **attributes: object) -> str:
+    def fused(self, kind: str, *inputs: str, **attributes: Any) -> str:  # noqa: ANN401
         """Add a node of onnxruntime that computes what several nodes of the standard would."""
         return self.op(kind, *inputs, domain="com.microsoft", **attributes)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import onnx
 from onnx import TensorProto, helper
 
 from capsrl.config import ROUTED, ModelConfig
@@ -167,5 +168,5 @@ def _scans(kept: dict[str, str]) -> dict[str, str]:
     return {f"{name}_after": value for name, value in kept.items()}
 
 
-def _renamed(names: dict[str, str]) -> list:
+def _renamed(names: dict[str, str]) -> list[onnx.NodeProto]:
     return [helper.make_node("Identity", [value], [name]) for name, value in names.items()]

@@ -94,11 +94,11 @@ def _choose_sense(
     return senses[best], probability_of(best, logits)
 
 
-def _phrases(scores: Scores) -> list[list[list[int]]] | None:
+def _phrases(scores: Scores) -> list[list[tuple[int, int]]] | None:
     """The first and last word of the phrase of every word for every predicate."""
     if scores.firsts is None or scores.lasts is None:
         return None
-    phrases: list[list[list[int]]] = np.stack([scores.firsts, scores.lasts], -1).tolist()
+    phrases: list[list[tuple[int, int]]] = np.stack([scores.firsts, scores.lasts], -1).tolist()
     return phrases
 
 

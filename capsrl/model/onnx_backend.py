@@ -4,7 +4,7 @@ Sentences are encoded one by one: nothing is padded, and the ranges of 8-bit val
 sentence, so that it gets the same states alone and in any batch.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -141,7 +141,7 @@ class _Words:
     def index(self, sentence: Sentence) -> dict[str, Subwords]:
         return {"transformer": self.reader.read(sentence)}
 
-    def length(self, items: dict[str, Subwords]) -> int:
+    def length(self, items: Mapping[str, Subwords]) -> int:
         return len(items["transformer"].ids)
 
 

@@ -216,7 +216,7 @@ def unknown_subword(tokenizer: Tokenizer) -> int:
     return 0
 
 
-def max_subwords(config: dict[str, Any]) -> int:
+def max_subwords(config: Mapping[str, Any]) -> int:
     """How many subwords a window may have, special tokens included: at most 512."""
     limit = int(config.get("max_position_embeddings", 512))
     # RoBERTa and its relatives number positions from the padding id + 1.
