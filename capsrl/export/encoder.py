@@ -21,8 +21,8 @@ def encoder_graph(
     transformer  the settings of the encoder, from its config.json
 
     Inputs: subwords W S, words T (index of the subword of each word in subwords.flatten()).
-    Outputs: states T H, predicates T (logits), tags T (ids) if the model has a tagger, and exact:
-    whether this processor multiplies signed weights exactly.
+    Outputs: states T H, predicates T (logits), tags T (ids) if the model has a tagger, and exact
+    if weights are signed: whether this processor multiplies them exactly.
     """
     states = _word_vectors(builder, config, transformer)  # T E
     for layer in range(config.encoder.layers):
@@ -35,7 +35,8 @@ def encoder_graph(
     if config.tagger:
         scores = builder.linear(states, "tagger.score")
         outputs["tags"] = builder.op("ArgMax", scores, axis=-1, keepdims=0), (INT64, ["T"])
-    outputs["exact"] = builder.multiplies_exactly(), (TensorProto.INT32, [])
+    if builder.int8 == "signed":
+        outputs["exact"] = builder.multiplies_exactly(), (TensorProto.INT32, [])
     inputs = [
         helper.make_tensor_value_info("subwords", INT64, ["W", "S"]),
         helper.make_tensor_value_info("words", INT64, ["T"]),

@@ -10,7 +10,7 @@ from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, UNSIGNED, read_config
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, UNSIGNED, read_config
 from capsrl.model.subwords import is_plain_bert, read_encoder_config
 from capsrl.model.weight_files import find_stored
 
@@ -29,12 +29,17 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         kind = transformer.get("model_type")
         raise ModelError(f"{folder}: expected an encoder like BERT, got {kind}; label with torch")
     stored = find_stored(folder)
-    signed: Int8 | None = "signed" if int8 else None
-    unsigned: Int8 | None = "unsigned" if int8 else None
+    kinds: dict[str, Int8 | None] = {SENTENCES: "signed", UNSIGNED: "unsigned"}
+    if not int8:
+        kinds = {SENTENCES: None}
+        (folder / UNSIGNED).unlink(missing_ok=True)
     graphs = {
-        SENTENCES: encoder_graph(Builder(stored, int8=signed), config, transformer),
-        UNSIGNED: encoder_graph(Builder(stored, int8=unsigned), config, transformer),
-        PROPOSITIONS: propositions_graph(Builder(stored, int8=None), config),
+        **{
+            name: encoder_graph(Builder(stored, int8=kind), config, transformer)
+            for name, kind in kinds.items()
+        },
+        PROPOSITIONS: propositions_graph(Builder(stored, int8=None), config, traced=False),
+        TRACED: propositions_graph(Builder(stored, int8=None), config, traced=True),
     }
     return [_write(graph, folder / name) for name, graph in graphs.items()]
 

@@ -7,20 +7,23 @@ from onnx import helper
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
 from capsrl.export.lstm import bilstm
-from capsrl.export.routing import capsules, present, route
+from capsrl.export.routing import capsules, present, route, route_in_loop
 
 MAX_DISTANCE = 32  # PredicateLayer.max_distance and SpanScorer.max_distance
 
 
-def propositions_graph(builder: Builder, config: ModelConfig) -> onnx.ModelProto:
+def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -> onnx.ModelProto:
     """The graph of `Network.score_propositions` for the predicates of some sentences.
+
+    traced  with any number of iterations, and the values after each of them
 
     Inputs: states n H (of the words of all sentences, one after the other), words P T (the row in
     `states` of each word of the sentence of a predicate, any row at padding), lengths P (words of
     that sentence), positions P (of the predicate in its sentence), lemmas P (ids), candidates P C,
-    n_candidates P, n_iterations.
-    Outputs: roles P T R, senses P C and patterns P K (logits); steps N P T R, capsules N P R D and
-    nodes N P D, if the variant has them; firsts and lasts P T (word positions), with a span scorer.
+    n_candidates P, n_iterations (if traced).
+    Outputs: roles P T R, senses P C and patterns P K (logits); if traced, steps N P T R, capsules
+    N P R D and nodes N P D, as far as the variant has them; with a span scorer, firsts and
+    lasts P T (word positions).
     """
     column = builder.op("Unsqueeze", "positions", builder.ints(1))
     row = builder.op("GatherElements", "words", column, axis=1)  # P 1
@@ -30,7 +33,10 @@ def propositions_graph(builder: Builder, config: ModelConfig) -> onnx.ModelProto
     senses, patterns = _senses(builder, predicates)
     if config.capsules.predicate == "lookup":
         predicates = builder.rows("lookup.weight", "lemmas")
-    logits, more = route(builder, capsules(builder, config, views, predicates), config)
+    words = capsules(builder, config, views, predicates)
+    logits, more = (
+        route_in_loop(builder, words, config) if traced else (route(builder, words, config), {})
+    )
     outputs = {
         "roles": (logits, (FLOAT, ["P", "T", "R"])),
         "senses": (senses, (FLOAT, ["P", "C"])),
@@ -42,10 +48,10 @@ def propositions_graph(builder: Builder, config: ModelConfig) -> onnx.ModelProto
     if config.span_width:
         for name, value in _spans(builder, views, config.span_width).items():
             outputs[name] = value, (INT64, ["P", "T"])
-    return builder.model(_inputs(config), outputs)
+    return builder.model(_inputs(config, traced), outputs)
 
 
-def _inputs(config: ModelConfig) -> list[onnx.ValueInfoProto]:
+def _inputs(config: ModelConfig, traced: bool) -> list[onnx.ValueInfoProto]:
     shapes: dict[str, list[str]] = {
         "words": ["P", "T"],
         "lengths": ["P"],
@@ -55,7 +61,7 @@ def _inputs(config: ModelConfig) -> list[onnx.ValueInfoProto]:
     }
     if config.capsules.predicate == "lookup":
         shapes["lemmas"] = ["P"]
-    if config.capsules.variant in ROUTED:
+    if traced and config.capsules.variant in ROUTED:
         shapes["n_iterations"] = []
     inputs = [helper.make_tensor_value_info("states", FLOAT, ["n", "H"])]
     return inputs + [

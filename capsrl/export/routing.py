@@ -15,11 +15,13 @@ from capsrl.export.builder import FLOAT, Builder
 class Capsules:
     """Word capsules of the predicates of a sentence; see `capsrl.model.capsules`.
 
-    pull  weights P T R -> P R D
-    push  vectors P R D -> P T R
+    pull        weights P T R -> P R D
+    pull_equal  the same for weights P T 1 that are those of all roles
+    push        vectors P R D -> P T R
     """
 
     pull: Callable[[str], str]
+    pull_equal: Callable[[str], str]
     push: Callable[[str], str]
 
 
@@ -57,12 +59,19 @@ def _factored(builder: Builder, joint: str) -> Capsules:
         product = builder.op("MatMul", by_role, builder.op("Transpose", factor, perm=[0, 2, 1]))
         return builder.op("Transpose", product, perm=[1, 0, 2])  # P R D
 
+    def pull_equal(weights: str) -> str:
+        n_roles, size, rank = builder.stored["forms.weight"].shape
+        summed = builder.op("MatMul", builder.op("Transpose", weights, perm=[0, 2, 1]), joint)
+        flat = builder.op("Reshape", factor, builder.ints(-1, rank))
+        product = builder.op("MatMul", summed, builder.op("Transpose", flat, perm=[1, 0]))
+        return builder.op("Reshape", product, builder.ints(-1, n_roles, size))
+
     def push(vectors: str) -> str:
         by_role = builder.op("Transpose", vectors, perm=[1, 0, 2])  # R P D
         combined = builder.op("MatMul", by_role, factor)  # R P M
         return builder.op("MatMul", joint, builder.op("Transpose", combined, perm=[1, 2, 0]))
 
-    return Capsules(pull, push)
+    return Capsules(pull, pull_equal, push)
 
 
 def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
@@ -82,7 +91,7 @@ def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
         combined = builder.op("Squeeze", builder.op("MatMul", row, forms), builder.ints(2))
         return builder.op("MatMul", words, builder.op("Transpose", combined, perm=[0, 2, 1]))
 
-    return Capsules(pull, push)
+    return Capsules(pull, pull, push)
 
 
 def _elu_and_one(builder: Builder, value: str) -> str:
@@ -99,26 +108,43 @@ def present(builder: Builder) -> str:
     return builder.op("Less", builder.count_up("words", 1), lengths)
 
 
-def route(builder: Builder, words: Capsules, config: ModelConfig) -> tuple[str, dict[str, str]]:
-    """The role logits after the last iteration, and the values after each (`Routing`).
-
-    ->  P T R, and steps, capsules and nodes, as far as the variant has them
-    """
+def route(builder: Builder, words: Capsules, config: ModelConfig) -> str:
+    """The role logits after as many iterations as the model was trained with (`Routing`): P T R."""
     n_roles, size = builder.stored["forms.weight"].shape[:2]
-    n_predicates, n_words = builder.size("words", 0), builder.size("words", 1)
     if config.capsules.variant not in ROUTED:
+        n_predicates = builder.size("words", 0)
         shape = builder.op("Concat", n_predicates, builder.ints(n_roles, size), axis=0)
         mean = builder.op("Expand", builder.constant(1 / size, np.float32), shape)
-        return words.push(mean), {}
-    shape = builder.op("Concat", n_predicates, n_words, builder.ints(n_roles), axis=0)
+        return words.push(mean)
+    is_word = _is_word(builder)
+    # The softmax of equal logits is uniform: the same weight for all roles.
+    equal = builder.op("Mul", is_word, builder.constant(1 / n_roles, np.float32))
+    directions, _ = _agree(builder, config, words.pull_equal(equal))
+    logits = words.push(directions)
+    for _ in range(config.capsules.iterations - 1):
+        logits, _ = _iterate(builder, words, config, logits, is_word)
+    return logits
+
+
+def route_in_loop(
+    builder: Builder, words: Capsules, config: ModelConfig
+) -> tuple[str, dict[str, str]]:
+    """The same with any number of iterations, `n_iterations`, and the values after each of them.
+
+    ->  P T R, and steps N P T R, capsules N P R D and nodes N P D, as far as the variant has them
+    """
+    if config.capsules.variant not in ROUTED:
+        return route(builder, words, config), {}
+    sizes = builder.size("words", 0), builder.size("words", 1)
+    n_roles = builder.stored["forms.weight"].shape[0]
+    shape = builder.op("Concat", *sizes, builder.ints(n_roles), axis=0)
     zeros = builder.op("Expand", builder.constant(0, np.float32), shape)  # P T R
-    is_word = builder.op(
-        "Transpose", builder.op("Cast", present(builder), to=FLOAT), perm=[0, 2, 1]
-    )
+    is_word = _is_word(builder)
     with builder.body() as nodes:
         logits, kept = _iterate(builder, words, config, "logits_before", is_word)
+    scans = {f"{name}_after": value for name, value in kept.items()}
     body = helper.make_graph(
-        nodes + _renamed({"going_on": "keep_going", "logits_after": logits, **_scans(kept)}),
+        nodes + _renamed({"going_on": "keep_going", "logits_after": logits, **scans}),
         "iteration",
         [
             helper.make_tensor_value_info("iteration", TensorProto.INT64, []),
@@ -128,11 +154,16 @@ def route(builder: Builder, words: Capsules, config: ModelConfig) -> tuple[str, 
         [
             helper.make_tensor_value_info("going_on", TensorProto.BOOL, []),
             helper.make_tensor_value_info("logits_after", FLOAT, ["P", "T", "R"]),
-            *(helper.make_tensor_value_info(name, FLOAT, None) for name in _scans(kept)),
+            *(helper.make_tensor_value_info(name, FLOAT, None) for name in scans),
         ],
     )
     outputs = builder.ops("Loop", "n_iterations", "", zeros, n_outputs=1 + len(kept), body=body)
     return outputs[0], dict(zip(kept, outputs[1:], strict=True))
+
+
+def _is_word(builder: Builder) -> str:
+    """1 at words, 0 at padding: P T 1."""
+    return builder.op("Transpose", builder.op("Cast", present(builder), to=FLOAT), perm=[0, 2, 1])
 
 
 def _iterate(
@@ -140,7 +171,16 @@ def _iterate(
 ) -> tuple[str, dict[str, str]]:
     """One iteration: the new logits, and what a trace keeps of it."""
     weights = builder.op("Mul", builder.op("Softmax", logits, axis=-1), is_word)
-    intermediate = words.pull(weights)  # P R D
+    directions, kept = _agree(builder, config, words.pull(weights))
+    logits = builder.op("Add", logits, words.push(directions))
+    return logits, {"steps": logits, **kept}
+
+
+def _agree(builder: Builder, config: ModelConfig, intermediate: str) -> tuple[str, dict[str, str]]:
+    """What the words of each role are compared with, P R D, and what a trace keeps.
+
+    intermediate  P R D  s of eq. 8
+    """
     squashed = _squash(builder, intermediate)
     directions = builder.op("MatMul", squashed, builder.weight("routing.agreement"))
     kept = {"capsules": squashed}
@@ -151,8 +191,7 @@ def _iterate(
         node = kept["nodes"] = builder.linear(flat, "routing.node", bias=from_squashed)
         pushed = builder.op("MatMul", node, builder.weight("routing.node_agreement"))
         directions = builder.op("Add", directions, builder.op("Unsqueeze", pushed, builder.ints(1)))
-    logits = builder.op("Add", logits, words.push(directions))
-    return logits, {"steps": logits, **kept}
+    return directions, kept
 
 
 def _squash(builder: Builder, vectors: str) -> str:
@@ -162,10 +201,6 @@ def _squash(builder: Builder, vectors: str) -> str:
     root = builder.op("Sqrt", builder.op("Add", squared, builder.constant(1e-8, np.float32)))
     factor = builder.op("Div", squared, builder.op("Mul", longer, root))
     return builder.op("Mul", vectors, factor)
-
-
-def _scans(kept: dict[str, str]) -> dict[str, str]:
-    return {f"{name}_after": value for name, value in kept.items()}
 
 
 def _renamed(names: dict[str, str]) -> list[onnx.NodeProto]:

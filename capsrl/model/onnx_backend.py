@@ -6,6 +6,7 @@ sentence, so that it gets the same states alone and in any batch.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from capsrl.model.inventory import Inventory
 from capsrl.model.read_folder import (
     PROPOSITIONS,
     SENTENCES,
+    TRACED,
     UNSIGNED,
     read_config,
     read_inventory,
@@ -28,7 +30,6 @@ from capsrl.model.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
 
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
-_TRACE = ("steps", "capsules", "nodes")
 
 
 def load_onnx(folder: Path) -> tuple["OnnxBackend", ModelConfig]:
@@ -49,15 +50,19 @@ class OnnxBackend(Backend):
         self.inventory = inventory
         self.has_tagger = config.tagger
         self._config = config.capsules
-        weights = digest_of(find_stored(folder))
-        self._sentences = _open(folder / SENTENCES, weights)
+        self._folder, self._weights = folder, digest_of(find_stored(folder))
+        self._sentences = _open(folder / SENTENCES, self._weights)
         if not _is_exact(self._sentences):
-            self._sentences = _open(folder / UNSIGNED, weights)
+            self._sentences = _open(folder / UNSIGNED, self._weights)
         self._names = ["states", "predicates", *(["tags"] if config.tagger else [])]
-        self._propositions = _open(folder / PROPOSITIONS, weights)
-        self._outputs = [output.name for output in self._propositions.get_outputs()]
+        self._propositions = _open(folder / PROPOSITIONS, self._weights)
         transformer = folder / "transformer"
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
+
+    @cached_property
+    def _traced(self) -> InferenceSession:
+        """The graph that any number of iterations and traces need; others are faster."""
+        return _open(self._folder / TRACED, self._weights)
 
     def index(self, sentence: Sentence) -> IndexedSentence:
         """As `Backend.index`."""
@@ -108,10 +113,13 @@ class OnnxBackend(Backend):
         }
         if self._config.predicate == "lookup":
             feed["lemmas"] = arrays["lemmas"]
-        if self._config.variant in ROUTED:
-            feed["n_iterations"] = np.array(n_iterations or self._config.iterations)
-        names = [name for name in self._outputs if trace or name not in _TRACE]
-        found = dict(zip(names, self._propositions.run(names, feed), strict=True))
+        session, wanted = self._propositions, self._config.iterations
+        if trace or n_iterations not in (None, wanted):
+            session = self._traced
+            if self._config.variant in ROUTED:
+                feed["n_iterations"] = np.array(n_iterations or wanted)
+        names = [output.name for output in session.get_outputs()]
+        found = dict(zip(names, session.run(names, feed), strict=True))
         if trace:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         return Scores(**found)
@@ -154,6 +162,8 @@ def _with_start(final: Floats, steps: Floats | None) -> Floats:
 
 def _is_exact(session: InferenceSession) -> bool:
     """Whether this processor multiplies the 8-bit weights of the graph exactly."""
+    if "exact" not in [output.name for output in session.get_outputs()]:
+        return True  # in floats
     word = {"subwords": np.zeros((1, 1), np.int64), "words": np.zeros(1, np.int64)}
     (exact,) = session.run(["exact"], word)
     return bool(exact)

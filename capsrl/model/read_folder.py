@@ -12,8 +12,10 @@ from capsrl.model.inventory import Inventory
 from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
-# The exported graphs, optional. UNSIGNED computes the same as SENTENCES, for other processors.
-SENTENCES, UNSIGNED, PROPOSITIONS = "sentences.onnx", "sentences-u8.onnx", "propositions.onnx"
+# The exported graphs, optional. UNSIGNED computes the same as SENTENCES, for other processors;
+# TRACED the same as PROPOSITIONS, with any number of iterations.
+SENTENCES, UNSIGNED = "sentences.onnx", "sentences-u8.onnx"
+PROPOSITIONS, TRACED = "propositions.onnx", "propositions-trace.onnx"
 FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 
 

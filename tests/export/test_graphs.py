@@ -70,6 +70,8 @@ def test_same_as_torch(name, iterations, encoder, tmp_path):
     options = {"predicates": "marked", "iterations": iterations, "trace": True}
     theirs, ours = (label(folder, runtime, **options) for runtime in ("torch", "onnx"))
     assert_same_answers(_without_traces(ours), _without_traces(theirs), tolerance=1e-4)
+    untraced = label(folder, "onnx", **(options | {"trace": False}))
+    assert_same_answers(untraced, _without_traces(theirs), tolerance=1e-4)
     assert [s.tags for s in ours] == [s.tags for s in theirs]
     pairs = [
         (mine.trace, other.trace)
