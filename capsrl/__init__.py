@@ -66,7 +66,7 @@ def load(
             folder, device=device, threads=threads, frames=frames, runtime=runtime
         )
     except ModuleNotFoundError as error:  # a model that was not exported needs torch
-        raise ConfigError(f"{folder}: needs {error.name}: {install_hint('model')}") from None
+        raise ConfigError(f"{model}: needs {error.name}: {install_hint('model')}") from None
 
 
 def shipped_models() -> dict[str, Path]:

@@ -47,7 +47,7 @@ LAZY = {
     "capsrl.labeler.Labeler.save": "capsrl.model.folder",
     "capsrl.model.loading.as_backend": "capsrl.model.torch_backend",
     "capsrl.model.loading._open_onnx": "capsrl.model.onnx_backend",
-    "capsrl.model.loading._open_torch": "capsrl.model.torch_backend",
+    "capsrl.model.loading._load_network": "capsrl.model.folder",
     "capsrl.cli.export.export_command": "capsrl.export.folder",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
     "capsrl.cli.distill.distill_command": "capsrl.distill.shards",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, get_args
 from capsrl.config import ModelConfig
 from capsrl.errors import ConfigError, ModelError
 from capsrl.model.backend import Backend
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, read_config, read_inventory
 
 if TYPE_CHECKING:
     import torch
@@ -28,7 +28,8 @@ def open_backend(
     """
     if choose_runtime(folder, device, runtime) == "onnx":
         return _open_onnx(folder)
-    return _open_torch(folder, device)
+    network, config = _load_network(folder)
+    return as_backend(network, device), config
 
 
 def choose_runtime(
@@ -68,12 +69,13 @@ def as_backend(
 
 
 def _open_onnx(folder: Path) -> tuple[Backend, ModelConfig]:
-    from capsrl.model.onnx_backend import load_onnx
+    from capsrl.model.onnx_backend import OnnxBackend
 
-    return load_onnx(folder)
+    config, inventory = read_config(folder), read_inventory(folder)
+    return OnnxBackend(folder, inventory, n_iterations=config.capsules.iterations), config
 
 
-def _open_torch(folder: Path, device: "str | torch.device | None") -> tuple[Backend, ModelConfig]:
-    from capsrl.model.torch_backend import load_torch
+def _load_network(folder: Path) -> "tuple[Network, ModelConfig]":
+    from capsrl.model.folder import load_network
 
-    return load_torch(folder, device)
+    return load_network(folder)

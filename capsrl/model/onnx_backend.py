@@ -12,19 +12,11 @@ from pathlib import Path
 import numpy as np
 from onnxruntime import InferenceSession, SessionOptions
 
-from capsrl.config import ROUTED, ModelConfig
 from capsrl.errors import ModelError
 from capsrl.model.backend import Answer, Backend, Floats, Reading, Scores, Task
 from capsrl.model.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.model.inventory import Inventory
-from capsrl.model.read_folder import (
-    PROPOSITIONS,
-    SENTENCES,
-    TRACED,
-    UNSIGNED,
-    read_config,
-    read_inventory,
-)
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, UNSIGNED
 from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.model.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
@@ -32,29 +24,26 @@ from capsrl.sentence import Sentence
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
 
 
-def load_onnx(folder: Path) -> tuple["OnnxBackend", ModelConfig]:
-    """Read a model folder that was exported."""
-    config = read_config(folder)
-    return OnnxBackend(folder, config, read_inventory(folder)), config
-
-
 class OnnxBackend(Backend):
-    """The graphs of a model folder, on the CPU."""
+    """The graphs of a model folder, on the CPU.
+
+    n_iterations  of routing, that of the model
+    """
 
     device = "cpu"
     marks_predicates = False
     batch_words = 500
     max_pairs = 1000
 
-    def __init__(self, folder: Path, config: ModelConfig, inventory: Inventory) -> None:
+    def __init__(self, folder: Path, inventory: Inventory, *, n_iterations: int) -> None:
         self.inventory = inventory
-        self.has_tagger = config.tagger
-        self._config = config.capsules
+        self._n_iterations = n_iterations
         self._folder, self._weights = folder, digest_of(find_stored(folder))
         self._sentences = _open(folder / SENTENCES, self._weights)
         if not _is_exact(self._sentences):
             self._sentences = _open(folder / UNSIGNED, self._weights)
-        self._names = ["states", "predicates", *(["tags"] if config.tagger else [])]
+        self.has_tagger = "tags" in _outputs(self._sentences)
+        self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
         self._propositions = _open(folder / PROPOSITIONS, self._weights)
         transformer = folder / "transformer"
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
@@ -103,24 +92,18 @@ class OnnxBackend(Backend):
         starts = np.cumsum([0, *counts[:-1]])[arrays["rows"]]
         # Padding refers to the last word of the batch, or another: it has no influence.
         words = np.minimum(starts[:, None] + np.arange(counts[0]), sum(counts) - 1)  # P T
-        feed = {
+        values = {
+            **arrays,
             "states": np.concatenate([reading.states[number] for number in numbers]),
             "words": words,
             "lengths": lengths,
-            "positions": arrays["positions"],
-            "candidates": arrays["candidates"],
-            "n_candidates": arrays["n_candidates"],
+            "n_iterations": np.array(n_iterations or self._n_iterations),
         }
-        if self._config.predicate == "lookup":
-            feed["lemmas"] = arrays["lemmas"]
-        session, wanted = self._propositions, self._config.iterations
-        if trace or n_iterations not in (None, wanted):
-            session = self._traced
-            if self._config.variant in ROUTED:
-                feed["n_iterations"] = np.array(n_iterations or wanted)
-        names = [output.name for output in session.get_outputs()]
-        found = dict(zip(names, session.run(names, feed), strict=True))
-        if trace:
+        is_usual = not trace and n_iterations in (None, self._n_iterations)
+        session = self._propositions if is_usual else self._traced
+        feed = {given.name: values[given.name] for given in session.get_inputs()}
+        found = dict(zip(_outputs(session), session.run(None, feed), strict=True))
+        if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         return Scores(**found)
 
@@ -160,9 +143,13 @@ def _with_start(final: Floats, steps: Floats | None) -> Floats:
     return np.concatenate([np.zeros_like(final)[None], steps])
 
 
+def _outputs(session: InferenceSession) -> list[str]:
+    return [output.name for output in session.get_outputs()]
+
+
 def _is_exact(session: InferenceSession) -> bool:
     """Whether this processor multiplies the 8-bit weights of the graph exactly."""
-    if "exact" not in [output.name for output in session.get_outputs()]:
+    if "exact" not in _outputs(session):
         return True  # in floats
     word = {"subwords": np.zeros((1, 1), np.int64), "words": np.zeros(1, np.int64)}
     (exact,) = session.run(["exact"], word)

@@ -1,18 +1,15 @@
 """Run a network with torch: the reference, and the only way on a GPU."""
 
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.config import ModelConfig
 from capsrl.device import find_device, limited_threads
 from capsrl.model.backend import Answer, Backend, Floats, Ids, Reading, Scores, Task
 from capsrl.model.batches import collate_predicates
 from capsrl.model.ensemble import Ensemble
-from capsrl.model.folder import load_network
 from capsrl.model.indexing import IndexedSentence, with_predicates
 from capsrl.model.inventory import Inventory
 from capsrl.model.network import Network, PropositionLogits
@@ -20,14 +17,6 @@ from capsrl.sentence import Sentence
 
 # Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
-
-
-def load_torch(
-    folder: Path, device: str | torch.device | None = None
-) -> tuple["TorchBackend", ModelConfig]:
-    """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
-    network, config = load_network(folder)
-    return TorchBackend(network, device), config
 
 
 class TorchBackend(Backend):

@@ -575,13 +575,14 @@ def test_threads(label):
 
 def test_without_torch():
     code = (
-        "import sys; sys.modules['torch'] = None; sys.argv = ['capsrl', 'label', 'Go on.']; "
+        "import sys; sys.modules['torch'] = None; "
+        "sys.argv = ['capsrl', 'label', 'Go on.', '--runtime', 'torch']; "
         "from capsrl.cli import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
     assert done.stderr == (
-        "error: labeling needs torch: pip install 'capsrl[model]' "
+        "error: en: needs torch: pip install 'capsrl[model]' "
         "(from a clone: pip install '.[model]')\n"
     )
 
