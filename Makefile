@@ -10,7 +10,7 @@ PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) -e ".[model]"
+	$(PIP) -e .
 	touch $@
 
 # What developing needs besides.
@@ -44,7 +44,7 @@ test-wheel:
 	$(PYTHON) -m venv --clear dist/wheel
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist/wheel .
 	dist/wheel/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		"capsrl[model] @ file://$(CURDIR)/$$(ls dist/wheel/capsrl-*.whl)"
+		"capsrl @ file://$(CURDIR)/$$(ls dist/wheel/capsrl-*.whl)"
 	cd dist/wheel && ./bin/capsrl label "Hiti signed the contract." | grep -A 3 "sign.0"
 	cd dist/wheel && ./bin/python -c "import capsrl; print(capsrl.load().label('Dogs bark.')[0])"
 

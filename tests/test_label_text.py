@@ -351,7 +351,7 @@ def test_a_word_of_100_000_letters(labeler, letters):
 def test_of_a_very_long_word_only_the_beginning_is_read(labeler):
     """Else a word could fill hundreds of windows of the encoder, and the memory."""
     n_pieces = [
-        labeler.network.index(Sentence(("Dogs", "a." * n))).length for n in (60, 64, 50_000)
+        labeler.backend.index(Sentence(("Dogs", "a." * n))).length for n in (60, 64, 50_000)
     ]
     assert n_pieces == [1 + 120, 1 + 128, 1 + 128]
 

@@ -62,8 +62,8 @@ def test_commands_without_a_model_are_light(arguments):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["label", "Hiti signed."],
-        ["evaluate", "recipes/tiny/dev.conll09"],
+        ["label", "Hiti signed.", "--runtime", "torch"],
+        ["evaluate", "recipes/tiny/dev.conll09", "--runtime", "torch"],
         ["train", "recipes/tiny.toml", "--out", "never"],
         ["distill", "never", "--text", "recipes/tiny/dev.conll09", "--out", "never"],
     ],
@@ -79,14 +79,14 @@ def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path
     )
     assert re.fullmatch(
-        r"error: (this command|labeling) needs torch: pip install 'capsrl\[model\]' "
+        r"error: (this command|en:) needs torch: pip install 'capsrl\[model\]' "
         r"\(from a clone: pip install '\.\[model\]'\)\n",
         done.stderr,
     )
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize("extra", ["model", "serve"])
+@pytest.mark.parametrize("extra", ["model", "export", "serve"])
 def test_packages_that_may_be_missing_are_those_of_their_extra(extra):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {each.split(">")[0] for each in project["optional-dependencies"][extra]}

@@ -16,11 +16,11 @@ from capsrl import __version__
 from capsrl.errors import CapsrlError, install_hint
 
 # Package that may be missing -> the extra that installs it.
-EXTRAS = (
-    dict.fromkeys(("safetensors", "tokenizers", "torch"), "model")
-    | dict.fromkeys(("onnx", "ml_dtypes"), "export")
-    | dict.fromkeys(("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve")
-)
+EXTRAS = {
+    **dict.fromkeys(("safetensors", "torch"), "model"),
+    "onnx": "export",
+    **dict.fromkeys(("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve"),
+}
 
 # Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module
 # capsrl.cli.NAME is imported only when NAME runs, so that no command waits for the imports of the

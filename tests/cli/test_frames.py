@@ -47,7 +47,7 @@ def test_the_index_serves_the_library_from_then_on(capsrl, folder, labeler):
 
 def test_the_model_keeps_its_own_frames(capsrl, folder, tmp_path, labeler):
     capsrl("frames", folder)
-    library.load().save(tmp_path / "copy")
+    library.load(runtime="torch").save(tmp_path / "copy")
     assert list(FrameIndex.load(tmp_path / "copy" / "frames.tsv")) == list(labeler.frames)
 
 
