@@ -167,6 +167,8 @@ def _is_probable(proposition: Proposition, options: Options) -> bool:
 
 def _with_probable_arguments(proposition: Proposition, threshold: float) -> Proposition:
     """The proposition with those arguments whose probability reaches the threshold."""
+    if threshold == 0:
+        return proposition
     kept = tuple(a for a in proposition.arguments if (a.probability or 0.0) >= threshold)
     return replace(proposition, arguments=kept)
 
