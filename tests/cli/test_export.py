@@ -1,0 +1,52 @@
+"""`capsrl export`: the graphs of a model."""
+
+import pytest
+
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+
+pytest.importorskip("onnx")
+pytest.importorskip("onnxruntime")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    write_encoder(folder / "encoder")
+    embeddings = {"transformer": str(folder / "encoder"), "fine_tune": True}
+    make_labeler(make_config(embeddings=embeddings)).save(folder / "model", precision="compact")
+    return folder / "model"
+
+
+def test_exported_models_are_labeled_by_onnxruntime(capsrl, model):
+    refused = capsrl("label", "the old man", "--model", model, "--runtime", "onnx")
+    assert refused.code == 2
+    assert f"make them with `capsrl export {model}`" in refused.err
+    done = capsrl("export", model)
+    assert (done.code, done.out) == (0, "")
+    assert [line.split(": ")[0] for line in done.err.splitlines()] == [
+        str(model / name)
+        for name in (
+            "sentences.onnx",
+            "sentences-u8.onnx",
+            "propositions.onnx",
+            "propositions-trace.onnx",
+        )
+    ]
+    by_default = capsrl("label", "the old man", "--model", model, "--device", "cpu")
+    assert by_default.code == 0
+    assert (
+        by_default.out == capsrl("label", "the old man", "--model", model, "--runtime", "onnx").out
+    )
+
+
+def test_floats(capsrl, model):
+    assert capsrl("export", model, "--float").code == 0
+    assert not (model / "sentences-u8.onnx").exists()
+    assert capsrl("label", "the old man", "--model", model, "--runtime", "onnx").code == 0
+
+
+def test_models_that_need_torch(capsrl, tmp_path):
+    make_labeler().save(tmp_path / "model")
+    done = capsrl("export", tmp_path / "model")
+    assert done.code == 2
+    assert done.err.startswith(f"error: {tmp_path / 'model'}: expected model.embeddings with a")
