@@ -5,6 +5,7 @@ import inspect
 import os
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -120,9 +121,12 @@ class Component:
             if self._files is None:
                 self._labeler = self._load(self.model)
             else:
-                with tempfile.TemporaryDirectory() as folder:
-                    _write_files(self._files, Path(folder))
-                    self._labeler = self._load(folder)
+                # Kept while the component lives: an exported model reads parts of its folder when
+                # they are needed.
+                folder = tempfile.mkdtemp()
+                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                _write_files(self._files, Path(folder))
+                self._labeler = self._load(folder)
         return self._labeler
 
     def _load(self, model: str) -> "Labeler":

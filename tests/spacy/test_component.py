@@ -21,7 +21,7 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.spacy import Component
-from tests.helpers.tiny_networks import SENTENCES, make_labeler
+from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
 
 TEXT = "Hiti signed the contract yesterday. She didn't read it."
 TEXTS = [TEXT, "", "  \n ", "Go!", "Dogs bark and 猫 sleeps .", "He wants to leave the old house."]
@@ -281,6 +281,22 @@ def test_bytes_of_another_model(folder, tmp_path):
     assert plain(third("yesterday the old man wanted to leave the house")) == before
     again.to_disk(tmp_path / "saved")
     assert plain(spacy.load(tmp_path / "saved")("go")) == plain(again("go"))
+
+
+def test_bytes_of_an_exported_model(tmp_path):
+    """Its graphs are read when they are needed: that of other iterations after the first Doc."""
+    pytest.importorskip("onnxruntime")
+    export = pytest.importorskip("capsrl.export.folder").export
+    write_encoder(tmp_path / "encoder")
+    embeddings = {"transformer": str(tmp_path / "encoder"), "fine_tune": True}
+    make_labeler(make_config(embeddings=embeddings)).save(tmp_path / "model", precision="compact")
+    export(tmp_path / "model")
+    nlp = pipeline(model=str(tmp_path / "model"), iterations=4, device="cpu")
+    again = pipeline(iterations=4, device="cpu").from_bytes(nlp.to_bytes())
+    before = plain(nlp("yesterday the old man wanted to leave the house"))
+    shutil.rmtree(tmp_path / "model")
+    assert again.get_pipe("capsrl").labeler.device == "cpu"
+    assert plain(again("yesterday the old man wanted to leave the house")) == before
 
 
 def test_bytes_of_a_shipped_model(nlp):
