@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.model.network import Network
     from capsrl.model.weights import Precision
 
-CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
-
 Text = str | Sentence
 
 
@@ -256,7 +254,7 @@ class Labeler:
         self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
     ) -> Iterator[Sentence]:
         decided = options
-        for number, chunk in enumerate(_chunks(sentences)):
+        for number, chunk in enumerate(_chunks(sentences, self.backend.chunk_sentences)):
             if options.predicates == "auto":
                 any_marked = any(sentence.propositions for sentence in chunk)
                 if number == 0:
@@ -264,8 +262,9 @@ class Labeler:
                     decided = dataclasses.replace(options, predicates=source)
                 elif any_marked and decided.predicates == "found":
                     warnings.warn(
-                        f"predicates: none of the first {CHUNK:,} sentences marks any, so those "
-                        "of all are found; predicates='marked' takes the marks of later ones",
+                        f"predicates: none of the first {self.backend.chunk_sentences:,} sentences "
+                        "marks any, so those of all are found; predicates='marked' takes "
+                        "the marks of later ones",
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
@@ -352,15 +351,15 @@ class Labeler:
         )
 
 
-def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Yield lists of CHUNK sentences; if reading raises, those read before are yielded first."""
+def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
         for sentence in sentences:
             if not isinstance(sentence, Sentence):
                 raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
             chunk.append(sentence)
-            if len(chunk) == CHUNK:
+            if len(chunk) == size:
                 yield chunk
                 chunk = []
     except Exception:

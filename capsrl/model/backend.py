@@ -67,6 +67,7 @@ class Backend(ABC):
     marks_predicates  the network encodes a sentence once per predicate, in `score`
     batch_words       words of a batch, padding counted
     max_pairs         pairs of a predicate and a word that `score` takes at a time
+    chunk_sentences   sentences that are read ahead and sorted by length into batches
     """
 
     inventory: Inventory
@@ -75,6 +76,7 @@ class Backend(ABC):
     marks_predicates: bool
     batch_words: int
     max_pairs: int
+    chunk_sentences: int = 2048
 
     @abstractmethod
     def index(self, sentence: Sentence) -> IndexedSentence:

@@ -1,6 +1,8 @@
 """Run a network with torch: the reference, and the only way on a GPU."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import torch
@@ -17,6 +19,8 @@ from capsrl.sentence import Sentence
 
 # Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
+# Batches that a GPU is given at a time: while it computes one, Python prepares or decodes others.
+IN_FLIGHT = 3
 
 
 class TorchBackend(Backend):
@@ -36,6 +40,10 @@ class TorchBackend(Backend):
         self.network = network.to(self.torch_device)
         self.has_tagger = network.tagger is not None
         self.marks_predicates = network.mark_predicate
+        self._on_gpu = self.torch_device.type == "cuda"
+        if self._on_gpu:
+            # Small batches take as long as large ones, because starting their kernels does.
+            self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 131_072, 16_384
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
@@ -52,7 +60,9 @@ class TorchBackend(Backend):
         network = self.network.eval()
         bare = [with_predicates(item, ()) for item in items]
         batch = network.collate(bare, gold=False).to(self.torch_device)
-        states = network.encode(batch)  # B T H
+        with self._precision():
+            states = network.encode(batch)  # B T H
+        states = states.float()
         predicates = network.finder(states).masked_fill(~batch.mask, -torch.inf)
         return Reading(
             predicates=_floats(predicates),
@@ -80,8 +90,13 @@ class TorchBackend(Backend):
             rows, n_words = torch.tensor(numbers, device=self.torch_device), group[0].n_words
             states, mask = (value[rows, :n_words] for value in reading.states)
             predicates = collate_predicates(group, self.inventory).to(self.torch_device)
-        logits = network.score_propositions(states, mask, predicates, n_iterations)
+        with self._precision():
+            logits = network.score_propositions(states, mask, predicates, n_iterations)
         return to_scores(logits, trace=trace)
+
+    def _precision(self) -> AbstractContextManager[object]:
+        """On a GPU products are computed in bfloat16; routing is in floats all the same."""
+        return torch.autocast("cuda", torch.bfloat16) if self._on_gpu else nullcontext()
 
     def run(
         self,
@@ -91,11 +106,28 @@ class TorchBackend(Backend):
         n_words: Callable[[Task], int],
         threads: int,
     ) -> Iterator[Answer]:
-        """As `Backend.run`: one batch after the other, each with several threads."""
+        """As `Backend.run`: one batch after the other, each with several threads.
+
+        A GPU is given several batches at a time.
+        """
+        if self._on_gpu:
+            yield from self._overlap(label, batches)
+            return
         for batch in batches:
             with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
                 answer = label(batch)
             yield answer
+
+    def _overlap(
+        self, label: Callable[[Task], Answer], batches: Sequence[Task]
+    ) -> Iterator[Answer]:
+        """Label several batches at a time, each in a stream of its own on the GPU."""
+
+        def start() -> None:
+            torch.cuda.set_stream(torch.cuda.Stream(self.torch_device))  # type: ignore[no-untyped-call]
+
+        with ThreadPoolExecutor(min(IN_FLIGHT, len(batches) or 1), initializer=start) as pool:
+            yield from pool.map(label, batches)
 
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
