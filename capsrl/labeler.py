@@ -273,12 +273,13 @@ class Labeler:
     def _label_chunk(
         self, chunk: list[Sentence], options: Options, batch_size: int | None
     ) -> list[Sentence]:
-        labeled = [sentence.with_propositions(()) for sentence in chunk]
-        to_label = [
-            number
-            for number, sentence in enumerate(chunk)
-            if sentence.words and (options.predicates == "found" or sentence.predicates)
-        ]
+        labeled = list(chunk)
+        to_label = []
+        for number, sentence in enumerate(chunk):
+            if sentence.words and (options.predicates == "found" or sentence.propositions):
+                to_label.append(number)
+            else:
+                labeled[number] = sentence.with_propositions(())
         items = {number: self.backend.index(chunk[number]) for number in to_label}
         batches = self._batches(to_label, items, batch_size)
 

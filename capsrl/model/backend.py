@@ -39,7 +39,8 @@ class Reading:
 class Scores:
     """The scores of the propositions of some predicates, one row each; words are padded to T.
 
-    roles     P T R       logits after the last iteration
+    roles     P T         ids of the most probable roles after the last iteration
+    probs     P T         their probabilities, in double precision
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
     firsts    P T         first word of the phrase of each word; None without a span scorer
@@ -49,7 +50,8 @@ class Scores:
     nodes     N P D       likewise
     """
 
-    roles: Floats
+    roles: Ids
+    probs: NDArray[np.float64]
     senses: Floats
     patterns: Floats
     firsts: Ids | None = None

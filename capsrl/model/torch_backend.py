@@ -58,7 +58,7 @@ class TorchBackend(Backend):
     def read(self, items: Sequence[IndexedSentence]) -> Reading:
         """As `Backend.read`."""
         network = self.network.eval()
-        bare = [with_predicates(item, ()) for item in items]
+        bare = [with_predicates(item, ()) if item.predicates else item for item in items]
         batch = network.collate(bare, gold=False).to(self.torch_device)
         with self._precision():
             states = network.encode(batch)  # B T H
@@ -133,8 +133,10 @@ class TorchBackend(Backend):
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
     """The scores as arrays; those of every iteration only if a trace is asked for."""
     routing, spans = logits.routing, logits.spans
+    probs, roles = most_probable(routing.final)
     return Scores(
-        roles=_floats(routing.final),
+        roles=_ids(roles),
+        probs=probs.cpu().numpy(),
         senses=_floats(logits.senses),
         patterns=_floats(logits.patterns),
         firsts=None if spans is None else _ids(spans.firsts.argmax(-1)),
@@ -143,6 +145,16 @@ def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
         capsules=_stack(routing.capsules) if trace else None,
         nodes=_stack(routing.nodes) if trace else None,
     )
+
+
+def most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """As `decode.most_probable`, on the device.
+
+    logits  ... classes
+    """
+    highest, ids = logits.float().max(-1, keepdim=True)
+    odds = (logits.float() - highest).exp().scatter(-1, ids, 0.0)
+    return 1 / (1 + odds.sum(-1, dtype=torch.float64)), ids.squeeze(-1)
 
 
 def _stack(steps: Sequence[Tensor]) -> Floats | None:
