@@ -54,7 +54,7 @@ def main() -> None:
     for name, labeler in ways.items():
         answers = list(labeler.label_sentences(gold, predicates="marked"))
         print(f"{name:8} F1 {score(gold, answers).labeled_f1:.2f}")
-    print(f"{'':8} {'sentences/s':>12} {'of the best':>12}")
+    print(f"{'':8} {'sentences/s':>12}, one column for each round")
     seconds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(options.repeat):
         for name, labeler in ways.items():
@@ -63,6 +63,7 @@ def main() -> None:
             seconds[name].append(time.perf_counter() - begin)
     for name, rounds in seconds.items():
         print(f"{name:8} " + " ".join(f"{n_sentences / each:12,.0f}" for each in rounds))
+    print(f"GPU memory: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most")
 
 
 if __name__ == "__main__":

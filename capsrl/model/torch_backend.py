@@ -43,7 +43,7 @@ class TorchBackend(Backend):
         self._on_gpu = self.torch_device.type == "cuda"
         if self._on_gpu:
             # Small batches take as long as large ones, because starting their kernels does.
-            self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 131_072, 16_384
+            self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
