@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from queue import SimpleQueue
 
 import numpy as np
 import torch
@@ -44,6 +45,9 @@ class TorchBackend(Backend):
         if self._on_gpu:
             # Small batches take as long as large ones, because starting their kernels does.
             self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
+            # Kept: torch keeps the memory that a stream has used for that stream.
+            device = self.torch_device
+            self._streams = [torch.cuda.Stream(device) for _ in range(IN_FLIGHT)]  # type: ignore[no-untyped-call]
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
@@ -122,11 +126,16 @@ class TorchBackend(Backend):
         self, label: Callable[[Task], Answer], batches: Sequence[Task]
     ) -> Iterator[Answer]:
         """Label several batches at a time, each in a stream of its own on the GPU."""
+        streams = SimpleQueue[torch.cuda.Stream]()
+        for stream in self._streams:
+            # The weights may have been changed just now: training swaps in averaged ones.
+            stream.wait_stream(torch.cuda.current_stream(self.torch_device))
+            streams.put(stream)
 
         def start() -> None:
-            torch.cuda.set_stream(torch.cuda.Stream(self.torch_device))  # type: ignore[no-untyped-call]
+            torch.cuda.set_stream(streams.get())
 
-        with ThreadPoolExecutor(min(IN_FLIGHT, len(batches) or 1), initializer=start) as pool:
+        with ThreadPoolExecutor(len(self._streams), initializer=start) as pool:
             yield from pool.map(label, batches)
 
 
