@@ -42,7 +42,9 @@ def main() -> None:
     print(f"{len(texts)} texts, {len(sentences)} sentences, {options.corpus}")
     for name, rounds in seconds.items():
         best = min(rounds)
-        print(f"{name:12} {best:6.2f} s  {len(sentences) / best:6.0f} sentences/s  {best / base:.3f}")
+        print(
+            f"{name:12} {best:6.2f} s  {len(sentences) / best:6.0f} sentences/s  {best / base:.3f}"
+        )
 
 
 def make_ways(texts: list[str]) -> dict[str, Callable[[], None]]:

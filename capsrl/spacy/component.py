@@ -26,7 +26,7 @@ from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
 from capsrl.spacy.sentences import read_sentences, to_sentence
 from capsrl.spacy.storage import clear, store
-from capsrl.spacy.tokens import register, set_spans
+from capsrl.spacy.tokens import SPANS_KEY, register, set_spans
 
 if TYPE_CHECKING:  # what runs the model is imported with the first Doc, not with the pipeline
     from capsrl.labeler import Labeler
@@ -48,6 +48,7 @@ _DEFAULTS: dict[str, Any] = {
     "threads": None,
     "frames": None,
     **_OPTIONS,
+    "spans_key": SPANS_KEY,
     "scorer": {"@scorers": NAME},
 }
 _ANY_LANGUAGE = "xx"  # spaCy's multi-language pipelines
@@ -89,14 +90,15 @@ Language.factory(
 class Component(Pipe):
     """Finds the propositions of Docs; the Docs of a batch share the batches of the model.
 
-    model    the name of a model that ships with capsrl, or a model folder
-    device   cpu, cuda, cuda:1; default: the GPU that spaCy uses (`spacy.prefer_gpu()`, called
-             before the component is made), otherwise the CPU
-    runtime  onnx or torch; default as for `capsrl.load`: onnx on the CPU, if the model is exported
-    threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
-    frames   PropBank frame files, or an index of them; default as for `capsrl.load`
-    scorer   compares predicted Docs with reference Docs in `nlp.evaluate`; None for no figures
-    options  fields of `capsrl.Options`: pos, iterations, threshold, phrases, ...
+    model      the name of a model that ships with capsrl, or a model folder
+    device     cpu, cuda, cuda:1; default: the GPU that spaCy uses (`spacy.prefer_gpu()`, called
+               before the component is made), otherwise the CPU
+    runtime    onnx or torch; default as for `capsrl.load`: onnx on the CPU for exported models
+    threads    maximum number of CPU threads; default: the process's cores, or one if they are busy
+    frames     PropBank frame files, or an index of them; default as for `capsrl.load`
+    spans_key  where in `doc.spans` predicates and phrases are put; None for nowhere
+    scorer     compares predicted Docs with reference Docs in `nlp.evaluate`; None for no figures
+    options    fields of `capsrl.Options`: pos, iterations, threshold, phrases, ...
 
     The model is loaded when it is first needed: a pipeline read from disk brings its own.
     Raises ConfigError for an option that is out of range.
@@ -111,6 +113,7 @@ class Component(Pipe):
         runtime: str | None = None,
         threads: int | None = None,
         frames: str | None = None,
+        spans_key: str | None = SPANS_KEY,
         scorer: Scorer | None = score_examples,
         **options: Unpack[OptionKeywords],
     ) -> None:
@@ -125,6 +128,7 @@ class Component(Pipe):
         self.runtime = runtime
         self.threads = threads
         self.frames = frames
+        self.spans_key = spans_key
         self.scorer = scorer
         self._preferred = _device_of_spacy()
         self._files: dict[str, bytes] | None = None  # of a model that came as bytes
@@ -205,8 +209,9 @@ class Component(Pipe):
             clear(doc)
         for tokens, sentence in zip(words, labeled, strict=True):
             store(tokens, sentence.propositions, phrases=self.options.phrases)
-        for doc in docs:
-            set_spans(doc)
+        if self.spans_key is not None:
+            for doc in docs:
+                set_spans(doc, self.spans_key)
         return docs
 
     def _check_tags(self, sentences: "Sequence[Sentence]") -> None:
@@ -270,8 +275,9 @@ class Component(Pipe):
     def _is_shipped(self) -> bool:
         return self._files is None and self.model in capsrl.shipped_models()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_labeler": None}  # loaded again where it is needed
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.__dict__ | {"_labeler": None}  # loaded again where it is needed
+        return type(self), (self.name,), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from numpy.typing import NDArray
 from spacy.tokens import Doc, Token
 
-from capsrl.data.jsonl import sentence_to_dict
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.sentence import Argument, Proposition
 from capsrl.spacy.parse import Parse
 
 NAME = "capsrl"  # in the keys of doc.user_data
 # What positions and phrases depend on.
-_TOKENS: list[int | str] = ["IDX", "HEAD", "DEP", "SENT_START"]
+_TOKENS: list[int | str] = ["IDX", "LENGTH", "HEAD", "DEP", "SENT_START"]
 
 Plain = dict[str, Any]  # a proposition as in the JSON of the library; positions are those of tokens
 
@@ -105,76 +105,102 @@ def read_propositions(doc: Doc) -> Sequence[Plain]:
     They are made once, and again if the tokens, the parse or the stored values have changed.
     """
     entries = _stored(doc)
-    if not entries:
+    if not entries or not len(doc):
         return ()
-    tokens = doc.to_array(_TOKENS).tobytes()
+    tokens = doc.to_array(_TOKENS)
     read = _READ.get(doc)
-    if read is None or not read.is_of(entries, tokens):
-        read = _READ[doc] = _Read(entries, tokens, _Reader(doc).read(entries))
+    if read is None or not read.is_of(entries, tokens.tobytes()):
+        propositions = _Reader(doc, tokens).read(entries)
+        read = _READ[doc] = _Read(entries, tokens.tobytes(), propositions)
     return read.propositions
 
 
 class _Reader:
-    """Looks up the tokens and phrases of stored propositions."""
+    """Looks up the tokens and phrases of stored propositions.
 
-    def __init__(self, doc: Doc) -> None:
+    tokens  the attributes _TOKENS of each token
+    """
+
+    def __init__(self, doc: Doc, tokens: NDArray[Any]) -> None:
         self.doc = doc
-        self.words = [token.text for token in doc]
-        self.starts = [token.idx for token in doc]
-        self.end = self.starts[-1] + len(self.words[-1]) if self.words else 0
+        self.text = doc.text
+        self.starts: list[int] = tokens[:, 0].tolist()
+        self.ends: list[int] = (tokens[:, 0] + tokens[:, 1]).tolist()
         # spaCy does not give the heads of a tree without sentences.
         self.is_parsed = doc.has_annotation("DEP") and doc.has_annotation("SENT_START")
         self.parses: dict[int, Parse] = {}  # by the start of their sentences
 
     def read(self, entries: Iterable[tuple[int, Plain]]) -> list[Plain]:
-        found = (self._proposition(*entry) for entry in entries)
-        ends = (start + len(word) for start, word in zip(self.starts, self.words, strict=True))
-        sentence = Sentence(
-            tuple(self.words),
-            text=self.doc.text,
-            offsets=tuple(zip(self.starts, ends, strict=True)),
-        ).with_propositions(each for each in found if each is not None)
-        propositions: list[Plain] = sentence_to_dict(sentence)["propositions"]
-        return propositions
+        found = (self._proposition(*entry) for entry in sorted(entries, key=lambda each: each[0]))
+        return [proposition for proposition in found if proposition is not None]
 
-    def _proposition(self, start: int, data: Plain) -> Proposition | None:
+    def _proposition(self, start: int, data: Plain) -> Plain | None:
         predicate = self._position(start)
         if predicate is None:
             return None
-        return Proposition(
-            predicate,
-            data["sense"],
-            tuple(self._arguments(start, predicate, data)),
-            data["probability"],
-            guessed=data.get("guessed", False),  # Docs of older versions have only the first three
-            definition=data.get("definition"),
-            frames=tuple(data.get("frames", ())),
-            predicate_probability=data.get("predicate_probability"),
-            joint_probability=data.get("joint_probability"),
+        arguments = (
+            self._argument(start, predicate, data, *values) for values in data["arguments"]
+        )
+        return {"predicate": predicate, "form": self._text(predicate), "sense": data["sense"]} | (
+            _known(
+                # Docs of older versions have only sense, probability and arguments.
+                definition=data.get("definition"),
+                frames=list(data.get("frames", ())) or None,
+                guessed=data.get("guessed") or None,
+                probability=data["probability"],
+                predicate_probability=data.get("predicate_probability"),
+                joint_probability=data.get("joint_probability"),
+                start=self.starts[predicate],
+                end=self.ends[predicate],
+                arguments=[argument for argument in arguments if argument is not None],
+            )
         )
 
-    def _arguments(self, start: int, predicate: int, data: Plain) -> Iterable[Argument]:
-        meanings = data.get("meanings", {})
-        for role, distance, probability, *edges in data["arguments"]:
-            word = self._position(start + distance)
-            if word is None:
-                continue
-            phrase: tuple[int, int] | None = None
-            if edges:
-                phrase = self._between(start + edges[0], start + edges[1])
-            elif self.is_parsed and data.get("phrases", True):
-                phrase = self._parsed(predicate, role, word)
-            yield Argument(
-                role,
-                word,
-                probability,
-                phrase=None if phrase is None else Phrase(*phrase),
-                meaning=meanings.get(role),
-            )
+    def _argument(
+        self,
+        start: int,
+        predicate: int,
+        data: Plain,
+        role: str,
+        distance: int,
+        probability: float | None,
+        *edges: int,
+    ) -> Plain | None:
+        word = self._position(start + distance)
+        if word is None:
+            return None
+        phrase: tuple[int, int] | None = None
+        if edges:
+            phrase = self._between(start + edges[0], start + edges[1])
+        elif self.is_parsed and data.get("phrases", True):
+            phrase = self._parsed(predicate, role, word)
+        return _known(
+            role=role,
+            meaning=data.get("meanings", {}).get(role),
+            word=word,
+            form=self._text(word),
+            probability=probability,
+            start=self.starts[word],
+            end=self.ends[word],
+            phrase=None if phrase is None else self._phrase(*phrase),
+        )
+
+    def _phrase(self, first: int, last: int) -> Plain:
+        return {
+            "first": first,
+            "last": last,
+            "text": self._text(first, last),
+            "start": self.starts[first],
+            "end": self.ends[last],
+        }
+
+    def _text(self, first: int, last: int | None = None) -> str:
+        return self.text[self.starts[first] : self.ends[first if last is None else last]]
 
     def _position(self, offset: int) -> int | None:
         """The token at an offset; None if the Doc was cut out of a longer one, without it."""
-        return bisect_right(self.starts, offset) - 1 if 0 <= offset < self.end else None
+        inside = 0 <= offset < self.ends[-1]
+        return bisect_right(self.starts, offset) - 1 if inside else None
 
     def _between(self, first: int, last: int) -> tuple[int, int] | None:
         edges = self._position(first), self._position(last)
@@ -186,6 +212,11 @@ class _Reader:
         if sentence.start not in self.parses:
             self.parses[sentence.start] = Parse(sentence)
         return self.parses[sentence.start].phrase(token, role, self.doc[word])
+
+
+def _known(**values: Any) -> Plain:  # noqa: ANN401
+    """The values that are known, as in the JSON of the library."""
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _stored(doc: Doc) -> list[tuple[int, Plain]]:

@@ -159,13 +159,13 @@ def set_propositions(doc: Doc, propositions: Iterable[Plain]) -> None:
     set_spans(doc)
 
 
-def set_spans(doc: Doc) -> None:
-    """Set `doc.spans["capsrl"]`: predicates, with the label V, and the phrases of their arguments.
+def set_spans(doc: Doc, key: str = SPANS_KEY) -> None:
+    """Set `doc.spans[key]`: predicates, with the label V, and the phrases of their arguments.
 
     The label of a phrase is its role, and `span.id_` is the position of its predicate in the Doc.
     The `kb_id_` of a predicate is its sense. An argument without a phrase is its word.
     """
-    doc.spans[SPANS_KEY] = [
+    doc.spans[key] = [
         Span(doc, first, end, label=label, kb_id=sense, span_id=str(proposition["predicate"]))
         for proposition in read_propositions(doc)
         for label, sense, first, end in span_values(proposition)
