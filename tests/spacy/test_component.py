@@ -436,7 +436,8 @@ def test_documentation(capsys):
     examples = re.findall(
         r"```python\n(.*?)```\n\n```\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL
     )
-    assert len(examples) == 2
+    assert len(examples) == 5
+    names: dict[str, object] = {}  # a block may use what those above it have defined
     for code, output in examples:
-        exec(compile(code, str(guide), "exec"), {})
+        exec(compile(code, str(guide), "exec"), names)
         assert capsys.readouterr().out == output
