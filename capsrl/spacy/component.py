@@ -182,8 +182,8 @@ class Component(Pipe):
             return self._load_on(self._preferred, model)
         except ConfigError as error:  # spaCy uses a GPU by cupy, which does not need torch
             warnings.warn(
-                f"{self.name}: expected torch with the GPU that spaCy uses, got the error "
-                f"({error}); labels on the CPU",
+                f"{self.name}: expected torch to find the GPU that spaCy uses, got an error "
+                f"({error}); labels on the CPU, as device='cpu' does without this warning",
                 stacklevel=2,
             )
         return self._load_on(_CPU, model)

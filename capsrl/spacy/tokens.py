@@ -15,18 +15,21 @@ from capsrl.spacy.storage import Plain, clear, is_predicate, read_propositions, 
 
 SPANS_KEY = "capsrl"  # in doc.spans
 PREDICATE = "V"  # the label of predicates in doc.spans
+_NESTED = frozenset(("phrase", "frames"))  # keys of values that can be changed
 
 T = TypeVar("T")
 
 
 class _View(Plain):
-    """Plain values about some tokens of a Doc."""
+    """Plain values about some tokens of a Doc: a copy, which may be changed."""
 
     __slots__ = ("doc",)
 
     def __init__(self, doc: Doc, values: Mapping[str, Any]) -> None:
         super().__init__(values)
         self.doc = doc
+        for name in self.keys() & _NESTED:
+            self[name] = self[name].copy()
 
 
 class _Value(Generic[T]):

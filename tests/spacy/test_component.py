@@ -15,6 +15,7 @@ import pytest
 import spacy
 from confection import ConfigValidationError
 from spacy.tokens import Doc
+from spacy.training import Example
 from thinc.api import CupyOps, get_current_ops, set_current_ops
 from thinc.compat import has_cupy_gpu
 
@@ -265,7 +266,11 @@ def test_spans_key():
     doc = pipeline(spans_key="srl")("Go!")
     assert [span.label_ for span in doc.spans["srl"]] == ["V"]
     assert "capsrl" not in doc.spans
-    assert not pipeline(spans_key=None)("Go!").spans
+    doc = pipeline(spans_key=None)(TEXT)
+    assert not doc.spans
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[2:4])
+    assert plain(Doc(doc.vocab).from_bytes(doc.to_bytes())) == plain(doc)
 
 
 def test_error_handler(folder):
@@ -281,6 +286,18 @@ def test_select_pipes(nlp):
     with nlp.select_pipes(disable="capsrl"):
         assert nlp(TEXT)._.propositions == []
     assert len(nlp(TEXT)._.propositions) == 2
+
+
+def test_other_components_are_trained_beside_it():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger")
+    nlp.add_pipe("capsrl")
+    example = Example.from_dict(nlp.make_doc("Dogs bark"), {"tags": ["NNS", "VBP"]})
+    optimizer = nlp.initialize(lambda: [example])
+    assert nlp.update([example], sgd=optimizer)["tagger"] > 0
+    weights = nlp.config["training"]["score_weights"]
+    assert weights["tag_acc"] == 1.0 and weights["srl_f"] is None
+    assert nlp.evaluate([example])["srl_f"] is None
 
 
 def test_memory_zone(nlp):

@@ -96,6 +96,7 @@ def test_read_once():
 def test_what_was_read_cannot_be_changed_through_a_copy():
     doc = labeled()
     [sold] = propositions_of(doc)
+    sold.arguments[0]["phrase"]["last"] = 3
     sold["sense"] = sold.arguments[0]["role"] = "?"
     sold["arguments"].clear()
     assert phrases(doc) == FOUND
