@@ -176,7 +176,7 @@ class Component(Pipe):
         return self._labeler
 
     def _load(self, model: str) -> "Labeler":
-        if self.device is not None or self._preferred == _CPU:
+        if self.device is not None or self._preferred == _CPU or self.runtime == "onnx":
             return self._load_on(self.device or _CPU, model)
         try:
             return self._load_on(self._preferred, model)

@@ -235,6 +235,7 @@ def test_the_gpu_of_spacy_without_torch_for_it(folder):
         with pytest.warns(match="srl: .* GPU that spaCy uses, .* which has 0, .*labels on the CPU"):
             assert component.labeler.device == "cpu"
         assert Component(model=str(folder), device="cpu").labeler.device == "cpu"
+        assert Component(runtime="onnx").labeler.device == "cpu"
         with pytest.raises(ConfigError, match="device: expected a GPU .* which has 0, got cuda:0"):
             _ = Component(model=str(folder), device="cuda:0").labeler
     assert Component(model=str(folder)).labeler.device == "cpu"
