@@ -23,6 +23,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.options import RAW_TEXT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
+from capsrl.spacy.model_files import read_files, write_files
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
 from capsrl.spacy.sentences import read_sentences, to_sentence
 from capsrl.spacy.storage import clear, store
@@ -171,7 +172,7 @@ class Component(Pipe):
                 # they are needed.
                 folder = tempfile.mkdtemp()
                 weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-                _write_files(self._files, Path(folder))
+                write_files(self._files, Path(folder))
                 self._labeler = self._load(folder)
         return self._labeler
 
@@ -239,7 +240,7 @@ class Component(Pipe):
         _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         shutil.rmtree(new, ignore_errors=True)
         if self._files is not None:
-            _write_files(self._files, new)
+            write_files(self._files, new)
         elif Path(self.model).resolve() != old.resolve():  # not a pipeline saved where it was read
             shutil.copytree(self.model, new)
         if new.exists():
@@ -260,7 +261,7 @@ class Component(Pipe):
         files = None
         if not self._is_shipped():
             _ = self.labeler  # raises if it is not a model
-            files = self._files or _read_files(Path(self.model))
+            files = self._files or read_files(Path(self.model))
         return cast("bytes", srsly.msgpack_dumps({"model": self.model, "files": files}))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
@@ -289,20 +290,3 @@ def _device_of_spacy() -> str:
     if not isinstance(get_current_ops(), CupyOps):
         return _CPU
     return f"cuda:{cupy.cuda.Device().id}" if cupy else "cuda"
-
-
-def _read_files(folder: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
-
-
-def _write_files(files: dict[str, bytes], folder: Path) -> None:
-    for name, content in files.items():
-        file = folder / name
-        if not file.resolve().is_relative_to(folder.resolve()):
-            raise ModelError(f"pipeline bytes: expected files of a model folder, got {name}")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
