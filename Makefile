@@ -3,9 +3,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP_INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/$(PIP_INSTALL)
+# Runs a command without a network, where the system allows that.
+OFFLINE := $(shell unshare --map-root-user --net true 2>/dev/null && echo unshare --map-root-user --net)
 
-.PHONY: demo install test test-all test-light test-wheel check bench challenge clean
+.PHONY: demo install test test-all test-light wheel test-wheel check bench challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
@@ -34,19 +37,27 @@ test-all: install
 # The parts that need no torch, in an environment without it: for other versions of Python.
 test-light:
 	$(PYTHON) -m venv .venv-light
-	.venv-light/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e . hypothesis jsonschema pytest
+	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest
 	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py
 
-# The package as users install it: built, installed into an empty environment, used elsewhere.
-test-wheel:
-	rm -rf build dist/wheel
-	$(PYTHON) -m venv --clear dist/wheel
-	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist/wheel .
-	dist/wheel/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		"capsrl @ file://$(CURDIR)/$$(ls dist/wheel/capsrl-*.whl)"
-	cd dist/wheel && ./bin/capsrl label "Hiti signed the contract." | grep -A 3 "sign.0"
-	cd dist/wheel && ./bin/python -c "import capsrl; print(capsrl.load().label('Dogs bark.')[0])"
+.venv-release/tools: constraints.txt
+	$(PYTHON) -m venv .venv-release
+	.venv-release/bin/$(PIP_INSTALL) build twine
+	touch $@
+
+# The sdist, and the wheel that is built from it: into dist, checked, ready to upload.
+wheel: .venv-release/tools
+	rm -rf dist
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt .venv-release/bin/python -m build
+	.venv-release/bin/python -m release.contents dist
+	.venv-release/bin/twine check --strict dist/*
+
+# The package as users get it: the wheel in an empty environment, without a clone or a network.
+test-wheel: wheel
+	$(PYTHON) -m venv --clear .venv-wheel
+	.venv-wheel/bin/$(PIP_INSTALL) dist/capsrl-*.whl
+	.venv-wheel/bin/pip check
+	$(OFFLINE) .venv-wheel/bin/python -I release/smoke.py
 
 check: install
 	$(BIN)/ruff check .
@@ -67,4 +78,4 @@ challenge: install
 	$(BIN)/python -m benchmarks.challenge
 
 clean:
-	rm -rf $(VENV) .venv-light build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-light .venv-release .venv-wheel build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
