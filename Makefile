@@ -6,13 +6,22 @@ BIN := $(VENV)/bin
 PIP_INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
 PIP := $(BIN)/$(PIP_INSTALL)
 # Runs a command without a network, where the system allows that.
-OFFLINE := $(shell unshare --map-root-user --net true 2>/dev/null && echo unshare --map-root-user --net)
+OFFLINE = $(shell unshare --map-root-user --net true 2>/dev/null && echo unshare --map-root-user --net)
+
+# An old Python would end in a long error of pip.
+define CHECK_PYTHON
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("error: expected Python 3.11 or newer, got %d.%d; name another: make PYTHON=python3.11 ..." % sys.version_info[:2])
+endef
+export CHECK_PYTHON
+NEW_VENV := $(PYTHON) -c "$$CHECK_PYTHON" && $(PYTHON) -m venv
 
 .PHONY: demo install test test-all test-light wheel test-wheel check bench challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	$(NEW_VENV) $(VENV)
 	$(PIP) -e .
 	touch $@
 
@@ -36,12 +45,12 @@ test-all: install
 
 # The parts that need no torch, in an environment without it: for other versions of Python.
 test-light:
-	$(PYTHON) -m venv .venv-light
+	$(NEW_VENV) .venv-light
 	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest
 	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py
 
 .venv-release/tools: constraints.txt
-	$(PYTHON) -m venv .venv-release
+	$(NEW_VENV) .venv-release
 	.venv-release/bin/$(PIP_INSTALL) build twine
 	touch $@
 
@@ -54,7 +63,7 @@ wheel: .venv-release/tools
 
 # The package as users get it: the wheel in an empty environment, without a clone or a network.
 test-wheel: wheel
-	$(PYTHON) -m venv --clear .venv-wheel
+	$(NEW_VENV) --clear .venv-wheel
 	.venv-wheel/bin/$(PIP_INSTALL) dist/capsrl-*.whl
 	.venv-wheel/bin/pip check
 	$(OFFLINE) .venv-wheel/bin/python -I release/smoke.py
