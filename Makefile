@@ -46,8 +46,8 @@ test-all: install
 # The parts that need no torch, in an environment without it: for other versions of Python.
 test-light:
 	$(NEW_VENV) .venv-light
-	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest
-	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py
+	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest tokenizers
+	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py tests/model/test_wordpiece.py
 
 .venv-release/tools: constraints.txt
 	$(NEW_VENV) .venv-release

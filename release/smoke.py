@@ -16,7 +16,7 @@ from pathlib import Path
 
 TEXT = "Mira sold her bicycle to a neighbour."
 WANTED = [("sell.01", [("A0", "Mira"), ("A1", "her bicycle"), ("A2", "to a neighbour")])]
-EXTRAS = ("torch", "transformers", "safetensors", "onnx", "spacy", "fastapi", "matplotlib")
+EXTRAS = ("torch", "transformers", "tokenizers", "safetensors", "onnx", "spacy", "fastapi")
 # What `python -m venv` puts into an empty environment: with Python 3.12 and newer pip only.
 INSTALLERS = ("pip", "setuptools")
 MAX_BYTES = 260_000_000
