@@ -42,6 +42,7 @@ MAY_IMPORT = {
 # Layers above the one that offers them, imported when called.
 LAZY = {
     "capsrl.sentence._jsonl": "capsrl.data",
+    "capsrl.sentence._rows": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
     "capsrl._labeler_class": "capsrl.labeler",

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from capsrl.data.compression import damages
 from capsrl.data.files import (
@@ -147,7 +147,7 @@ class Input:
             return
         with self._reading() as file:
             if self.format == "parquet":
-                n = open_parquet(file, self.path).metadata.num_rows
+                n = self._parquet(file).metadata.num_rows
                 yield from (Part(first, min(size, n - first)) for first in range(0, n, size))
                 return
             first, offset, last = 0, None, None
@@ -160,22 +160,24 @@ class Input:
             if last is not None:
                 yield Part(first, last - first + 1, offset)
 
-    def column_names(self) -> tuple[str, ...]:
-        """The names of the other columns, those that `Document.columns` may have.
+    def column_types(self) -> dict[str, Any]:
+        """The other columns, which `Document.columns` may have, and their types.
 
-        JSON lines have no header: theirs are the keys of the first 1,000 lines.
+        The types of Parquet are those of pyarrow, all others are "string". JSON lines have no
+        header: their columns are the keys of the first 1,000 lines.
         """
         if self.format in ("text", "lines"):
-            return ()
+            return {}
+        types: dict[str, Any] = {}
         with self._reading() as file:
             if self.format == "parquet":
-                names: Sequence[str] = open_parquet(file, self.path).schema_arrow.names
+                types = {each.name: each.type for each in self._parquet(file).schema_arrow}
             elif self.format == "jsonl":
                 rows = islice(json_rows(self._lines(file), self._codec), _FIRST_KEYS)
-                names = list(dict.fromkeys(name for row in rows for name in row.values))
+                types = {name: "string" for row in rows for name in row.values}
             else:
-                names = self._csv(file).names
-        return tuple(name for name in names if name not in self._own(names))
+                types = dict.fromkeys(self._csv(file).names, "string")
+        return {name: types[name] for name in types if name not in self._own(types)}
 
     @property
     def _codec(self) -> str:
@@ -208,10 +210,7 @@ class Input:
 
     def _rows(self, file: IO[bytes], part: Part) -> Iterator[Row]:
         if self.format == "parquet":
-            parquet = open_parquet(file, self.path)
-            names = list(parquet.schema_arrow.names)
-            self._check_columns(names)
-            return parquet_rows(parquet, self.path, names, first=part.first)
+            return parquet_rows(self._parquet(file), self.path, first=part.first)
         first, offset = part.first, part.offset
         if self.format == "lines":
             return line_rows(self._lines(file), first=first, offset=offset)
@@ -225,6 +224,11 @@ class Input:
         if self.format in ("lines", "jsonl"):
             return line_rows(self._lines(file))
         return self._csv(file).rows()
+
+    def _parquet(self, file: IO[bytes]) -> Any:  # noqa: ANN401
+        parquet = open_parquet(file, self.path)
+        self._check_columns(parquet.schema_arrow.names)
+        return parquet
 
     def _csv(self, file: IO[bytes]) -> CsvReader:
         wanted = [self._text_name, *([self.id_column] if self.id_column else [])]

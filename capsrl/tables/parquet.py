@@ -33,14 +33,13 @@ def open_parquet(file: IO[bytes], name: str) -> Any:  # noqa: ANN401
 def parquet_rows(
     parquet: Any,  # noqa: ANN401
     name: str,
-    columns: list[str],
     *,
     first: int = 0,
 ) -> Iterator[Row]:
     """The rows from the one with the number `first`; row groups before it are not read."""
     groups, number = _groups_from(parquet.metadata, first)
     try:
-        for batch in parquet.iter_batches(_BATCH, row_groups=groups, columns=columns):
+        for batch in parquet.iter_batches(_BATCH, row_groups=groups):
             if number + batch.num_rows > first:
                 for values in batch.slice(max(0, first - number)).to_pylist():
                     yield Row(max(number, first), None, values)
