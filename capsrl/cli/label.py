@@ -12,29 +12,41 @@ from typing import Annotated
 import typer
 
 import capsrl
-from capsrl.cli.inputs import Source, find_sources, read_source
+from capsrl.cli.inputs import FROM, Source, TableOptions, find_sources, read_source
 from capsrl.cli.options import (
     Device,
     Encoding,
     Frames,
-    From,
     Model,
     Runtime,
     Threads,
     option,
     with_fields,
 )
-from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
-from capsrl.data.files import STANDARD, open_writer
-from capsrl.data.formats import TEXT
-from capsrl.errors import ConfigError
+from capsrl.cli.outputs import (
+    FORMATS,
+    WITH_ERRORS,
+    Output,
+    check_format,
+    output_format,
+    output_rows,
+    write_labeled,
+)
+from capsrl.cli.progress import without_waiting
+from capsrl.data.files import STANDARD
+from capsrl.errors import ConfigError, DataError
 from capsrl.options import Options, PredicateSource
-from capsrl.sentence import Sentence
+from capsrl.tables.documents import MAX_CHARACTERS, Document
+from capsrl.tables.labeled import Labeled
+from capsrl.tables.schema import Passed, find_passed
+from capsrl.tables.writing import TABLES
 
+NOT_ALL = 3  # exit code if some documents could not be labeled
 _BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
 _PEEK = 2048  # sentences of a corpus that show whether it marks predicates
+_SHOWN = 10  # errors of documents that are shown where the output has no place for them
 
-Stream = Iterator[Sentence | None]
+Stream = Iterator[Labeled | None]
 
 
 @with_fields("options", Options)
@@ -48,8 +60,29 @@ def label_command(
         ),
     ] = None,
     *,
-    from_format: From = None,
+    from_format: Annotated[
+        str | None,
+        option(
+            "FORMAT",
+            f"Format of the input: {', '.join(FROM)}. Default: by the suffix of the file.",
+            "--from",
+        ),
+    ] = None,
     encoding: Encoding = None,
+    text_column: Annotated[
+        str | None, option("NAME", "Column of a table that has the texts. Default: text.")
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        option("NAME", "Column of a table that has the ids. Default: id, if there is one."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        option("NAMES", "Other columns to keep in tables, with commas. Default: all."),
+    ] = None,
+    max_characters: Annotated[
+        int, option("N", "Longer texts in tables are errors.", min=1)
+    ] = MAX_CHARACTERS,
     to_format: Annotated[
         str | None,
         option(
@@ -58,6 +91,10 @@ def label_command(
             "the table above.",
             "--to",
         ),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        option("argument|sentence", "What a row is. Default: argument in tables, else sentence."),
     ] = None,
     output: Annotated[
         str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
@@ -71,75 +108,188 @@ def label_command(
 ) -> None:
     """Find who did what to whom.
 
-    An INPUT is the name of a file or folder, or text, which has a blank in it. Files are text
-    (.txt), HTML (.html .htm) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz
-    .xz). All but HTML are read as they are labeled, so they may be larger than the memory.
+    An INPUT is the name of a file or folder, a pattern such as "d/*.csv", or text, which has a
+    blank in it. Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
+    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
+    .zst). All but HTML are read as they are labeled, so they may be larger than the memory.
 
     | INPUT | on a terminal | to a pipe |
     |---|---|---|
     | text in quotes | table | table |
-    | text files, standard input | table | jsonl |
+    | text files, tables, standard input | table | jsonl |
     | conll09, conllup, jsonl files | table | the same format |
     | conllu, up1 files | table | conllup |
+
+    The exit code is 0, or 2 for a mistake in the command or a file that cannot be read, or 3 if
+    some documents could not be labeled: those have an error in the output.
     """
     # All options are checked before the model is loaded, which takes seconds.
     sources = find_sources(
-        inputs or [], from_format, output=output, encoding=encoding, layout=options.layout
+        inputs or [],
+        from_format,
+        output=output,
+        encoding=encoding,
+        layout=options.layout,
+        tables=TableOptions(text_column, id_column, max_characters),
     )
     format = output_format(to_format, output, sources)
-    check_format(format, trace=options.trace, frames=frames is not None)
+    check_format(
+        format,
+        trace=options.trace,
+        frames=frames is not None,
+        phrases=options.phrases,
+        output=output,
+    )
     _check_marked(options, sources)
+    passed = _passed(sources, columns, format)
     labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
-    counts = Counter(sentence=0, proposition=0)
-    labeled: Iterable[Sentence] = _count(_label(labeler, sources, options, bar=bar), counts)
+    shape = output_rows(rows, format)
+    in_table = format in TABLES or shape == "argument"
+    summary = Summary(format, passed if in_table and columns is None else None)
+    labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
     if format in ("conll09", "conllup") and lemmatizer is not None:
-        labeled = map(lemmatizer.fill, labeled)
-    with open_writer(output) as file:
-        write_labeled(
-            labeled,
-            file,
+        fill = lemmatizer.fill
+        labeled = (
+            replace(each, sentence=each.sentence and fill(each.sentence)) for each in labeled
+        )
+    write_labeled(
+        labeled,
+        Output(
+            output,
             format,
+            rows=shape,
+            passed=passed,
             title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
             trace=options.trace,
             flush=any(source.is_stream for source in sources),
+        ),
+    )
+    summary.show(always=output != STANDARD)
+    if summary.n_errors:
+        raise typer.Exit(NOT_ALL)
+
+
+class Summary:
+    """Counts what was labeled, and reports documents that were not.
+
+    format  of the output; errors are shown on stderr if it has no place for them
+    passed  the other columns that the output has, if some may be missed there
+    """
+
+    def __init__(self, format: str, passed: Passed | None) -> None:
+        self._format = format
+        self._passed = passed
+        self._missed: Counter[str] = Counter()
+        self._counts = Counter(document=0, sentence=0, proposition=0)
+        self.n_errors = 0
+
+    def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
+        """Yield the same, and count it."""
+        for each in labeled:
+            self._counts["document"] += each.number in (None, 1)
+            if each.sentence is not None:
+                self._counts["sentence"] += 1
+                self._counts["proposition"] += len(each.sentence.propositions)
+            if each.error is not None:
+                self._report(each)
+            if self._passed is not None and each.document is not None and each.number in (None, 1):
+                self._missed.update(self._passed.missed(each.document.columns))
+            yield each
+
+    def show(self, *, always: bool) -> None:
+        """Print the counts on stderr, if they were asked for or there is something to say."""
+        if always or not self._counts["sentence"]:
+            shown = dict(self._counts)
+            if shown["document"] <= 1:
+                del shown["document"]
+            parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in shown.items()]
+            sys.stderr.write(f"{', '.join(parts)}\n")
+        for name, n in sorted(self._missed.items()):
+            sys.stderr.write(
+                f"note: left out {name!r} of {n:,} documents, since the first lines of the file do "
+                "not have it; to keep it name all columns: --columns NAMES\n"
+            )
+        if self.n_errors:
+            documents = f"document{'' if self.n_errors == 1 else 's'}"
+            why = "; the column error says why" if self._format in WITH_ERRORS else ""
+            sys.stderr.write(f"error: {self.n_errors:,} {documents} not labeled{why}\n")
+
+    def _report(self, labeled: Labeled) -> None:
+        self.n_errors += 1
+        assert labeled.document is not None
+        if self._format not in WITH_ERRORS and self.n_errors <= _SHOWN:
+            place, error = labeled.document.place, str(labeled.error)
+            where = "" if error.startswith(place) else f"{place}: "
+            sys.stderr.write(f"error: {where}{error}\n")
+
+
+def _passed(sources: Sequence[Source], columns: str | None, format: str) -> Passed:
+    """The columns of tables that are kept; also checks that all tables have a column of texts."""
+    only = None if columns is None else [name.strip() for name in columns.split(",") if name]
+    tables = [source.table for source in sources if source.table is not None]
+    if columns is not None and (not tables or format not in TABLES):
+        what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"
+        raise ConfigError(f"--columns: expected {what}, got {format if tables else 'none'}")
+    files = [table for table in tables if table.path != STANDARD]
+    if len(files) < len(tables) and only is None and format in TABLES:
+        sys.stderr.write(
+            "note: -: the other columns of standard input are left out, since they are not known "
+            "before it is read; name those to keep: --columns NAMES\n"
         )
-    if output != STANDARD or not counts["sentence"]:
-        parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
-        sys.stderr.write(f"{', '.join(parts)}\n")
+    return find_passed(files, only)
 
 
 def _label(
-    labeler: "capsrl.Labeler", sources: Iterable[Source], options: Options, *, bar: bool
-) -> Iterator[Sentence]:
+    labeler: "capsrl.Labeler", sources: Sequence[Source], options: Options, *, bar: bool
+) -> Iterator[Labeled]:
     """Label sources in order; those that are labeled alike share batches."""
-    streams = (_decide(source, options, bar=bar) for source in sources)
+    alone = len(sources) == 1
+    streams = (_decide(source, options, bar=bar, alone=alone) for source in sources)
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
         for block in _blocks(chain.from_iterable(stream for _, stream in group)):
-            yield from labeler.label_sentences(block, options=chosen)
+            sentences = [each.sentence for each in block if each.sentence is not None]
+            labeled = labeler.label_sentences(sentences, options=chosen)
+            for each in block:
+                yield each if each.sentence is None else replace(each, sentence=next(labeled))
 
 
-def _decide(source: Source, options: Options, *, bar: bool) -> tuple[PredicateSource, Stream]:
+def _decide(
+    source: Source, options: Options, *, bar: bool, alone: bool
+) -> tuple[PredicateSource, Stream]:
     """Where the predicates of a source come from, and its sentences."""
-    sentences = read_source(source, bar=bar)
+    read = read_source(source, bar=bar)
+    # The other files of a folder should not be lost because of a bad one.
+    found: Stream = iter(read if alone else _with_error(read, source))
+    if source.is_stream:
+        found = without_waiting(each for each in found if each is not None)
     if options.predicates != "auto":
-        return options.predicates, sentences
-    if source.format == TEXT:
-        return "found", sentences
-    first = list(islice(sentences, _PEEK))
-    marked = any(sentence is not None and sentence.propositions for sentence in first)
-    return "marked" if marked else "found", chain(first, sentences)
+        return options.predicates, found
+    if source.is_text:
+        return "found", found
+    first = list(islice(found, _PEEK))
+    marked = any(each and each.sentence and each.sentence.propositions for each in first)
+    return "marked" if marked else "found", chain(first, found)
 
 
-def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
+def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]:
+    """The sentences of a source; if it cannot be read to its end, the last one is the error."""
+    try:
+        yield from labeled
+    except DataError as error:
+        name = source.document.id if source.document else source.name
+        yield Labeled(Document(name, None, {}, source.name, str(error)))
+
+
+def _blocks(labeled: Iterable[Labeled | None]) -> Iterator[list[Labeled]]:
     """The sentences in lists of _BLOCK; None ends a list before it is full."""
-    block: list[Sentence] = []
-    for sentence in sentences:
-        if sentence is not None:
-            block.append(sentence)
-        if block and (sentence is None or len(block) == _BLOCK):
+    block: list[Labeled] = []
+    for each in labeled:
+        if each is not None:
+            block.append(each)
+        if block and (each is None or len(block) == _BLOCK):
             yield block
             block = []
     if block:
@@ -147,17 +297,10 @@ def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
 
 
 def _check_marked(options: Options, sources: Sequence[Source]) -> None:
-    texts = [source.name for source in sources if source.format == TEXT]
+    texts = [source.name for source in sources if source.is_text]
     if options.predicates == "marked" and texts:
         where = f" in {texts[0]}" if texts[0] else ""
         raise ConfigError(
             "--predicates marked: expected a corpus that marks its predicates, got raw text"
             f"{where}; name the format of a corpus: --from FORMAT"
         )
-
-
-def _count(sentences: Iterable[Sentence], counts: Counter[str]) -> Iterator[Sentence]:
-    for sentence in sentences:
-        counts["sentence"] += 1
-        counts["proposition"] += len(sentence.propositions)
-        yield sentence

@@ -12,6 +12,7 @@ A row that has no text or cannot be read becomes a Document with an error, in it
 """
 
 import glob
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -264,7 +265,7 @@ class Input:
         error = row.error or self._bad_cell(row.values)
         text = row.values.get(self._text_name)
         error = error or self._text_error(text, self._text_name in row.values)
-        clean = {name: _clean(value) for name, value in columns.items()}
+        clean = {without_surrogates(name): _clean(value) for name, value in columns.items()}
         return Document(id, None if error else str(text), clean, place, error)
 
     def _bad_cell(self, values: Mapping[str, object]) -> str | None:
@@ -391,4 +392,13 @@ def _format_of(path: str) -> str:
 
 
 def _clean(value: object) -> object:
-    return without_surrogates(value) if isinstance(value, str) else value
+    """The value as any format can hold it: without lone surrogates, null for NaN and infinity."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    if isinstance(value, dict):
+        return {without_surrogates(str(key)): _clean(each) for key, each in value.items()}
+    return value
