@@ -21,6 +21,7 @@ from capsrl.cli.options import (
     Runtime,
     Threads,
     option,
+    option_errors,
     with_fields,
 )
 from capsrl.cli.outputs import (
@@ -36,6 +37,7 @@ from capsrl.cli.progress import without_waiting
 from capsrl.data.files import STANDARD
 from capsrl.errors import ConfigError, DataError
 from capsrl.options import Options, PredicateSource
+from capsrl.sentence import Sentence
 from capsrl.tables.documents import MAX_CHARACTERS, Document
 from capsrl.tables.labeled import Labeled
 from capsrl.tables.schema import Passed, find_passed
@@ -142,7 +144,8 @@ def label_command(
     )
     _check_marked(options, sources)
     passed = _passed(sources, columns, format)
-    labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
+    with option_errors(("device", "threads", "runtime")):
+        labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
     shape = output_rows(rows, format)
     in_table = format in TABLES or shape == "argument"
@@ -182,6 +185,7 @@ class Summary:
         self._format = format
         self._passed = passed
         self._missed: Counter[str] = Counter()
+        self._has_phrases = False
         self._counts = Counter(document=0, sentence=0, proposition=0)
         self.n_errors = 0
 
@@ -192,6 +196,7 @@ class Summary:
             if each.sentence is not None:
                 self._counts["sentence"] += 1
                 self._counts["proposition"] += len(each.sentence.propositions)
+                self._has_phrases = self._has_phrases or _has_phrase(each.sentence)
             if each.error is not None:
                 self._report(each)
             if self._passed is not None and each.document is not None and each.number in (None, 1):
@@ -206,6 +211,10 @@ class Summary:
                 del shown["document"]
             parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in shown.items()]
             sys.stderr.write(f"{', '.join(parts)}\n")
+        if always and self._has_phrases and self._format == "conll09":
+            sys.stderr.write(
+                "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
+            )
         for name, n in sorted(self._missed.items()):
             sys.stderr.write(
                 f"note: left out {name!r} of {n:,} documents, since the first lines of the file do "
@@ -223,6 +232,10 @@ class Summary:
             place, error = labeled.document.place, str(labeled.error)
             where = "" if error.startswith(place) else f"{place}: "
             sys.stderr.write(f"error: {where}{error}\n")
+
+
+def _has_phrase(sentence: Sentence) -> bool:
+    return any(each.phrase for found in sentence.propositions for each in found.arguments)
 
 
 def _passed(sources: Sequence[Source], columns: str | None, format: str) -> Passed:

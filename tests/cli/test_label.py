@@ -363,7 +363,11 @@ def test_the_format_of_the_input_by_name(label, tmp_path):
     rows = TINY.read_text(encoding="utf-8").split("\n\n")[1] + "\n\n"
     (tmp_path / "cat.txt").write_text(rows, encoding="utf-8")
     named = label("cat.txt", "--from", "conll09", "-o", "a.conll09")
-    assert (named.code, named.err) == (0, "1 sentence, 1 proposition\n")
+    assert named.code == 0
+    assert named.err == (
+        "1 sentence, 1 proposition\n"
+        "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
+    )
     assert (tmp_path / "a.conll09").read_text(encoding="utf-8") == rows
     as_text = sentences_of(label("cat.txt", "--from", "text").out)
     assert as_text[0].words[:3] == ("1", "The", "the")
@@ -412,7 +416,8 @@ def test_what_is_written_is_read_again(label, labeler, tmp_path, name):
     labeled = labeler.label(TEXT)
     n_propositions = sum(len(sentence.propositions) for sentence in labeled)
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"2 sentences, {n_propositions} propositions\n"
+    assert done.err.startswith(f"2 sentences, {n_propositions} propositions\n")
+    assert ("note: CoNLL-2009 has no phrases; " in done.err) == (name == "a.conll09")
     found = list(read_sentences(name))
     for ours, theirs in zip(found, labeled, strict=True):
         assert (ours.words, ours.tags, ours.predicates) == (
@@ -523,11 +528,11 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .conll09 .conll .conllup "),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
-        (("Go on.", "--pos", "verb,adverb"), "pos: expected a list of verb, noun, adjective, got "
+        (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
-        (("Go on.", "--predicates", "gold"), "predicates: expected auto, marked or found, got 'go"),
-        (("Go on.", "--iterations", 0), "iterations: expected an integer of at least 1, got 0"),
-        (("Go on.", "--threshold", 1.5), "threshold: expected a number from 0 to 1, got 1.5"),
+        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got 'go"),
+        (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
+        (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
          "its predicates, got raw text; name the format of a corpus: --from FORMAT"),
         (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
@@ -537,7 +542,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
          "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
         (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
-        (("Go on.", "--device", "abacus"), "device: expected cpu, cuda or cuda:N, got abacus"),
+        (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip
 def test_mistakes_exit_with_one_line(label, tmp_path, arguments, message):
