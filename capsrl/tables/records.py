@@ -55,9 +55,7 @@ class Lines(Iterator[Line]):
     def __init__(self, file: IO[bytes], codec: str) -> None:
         self._file = file
         self._codec = codec
-        self._text: TextIOWrapper | None = None
-        if not has_byte_lines(codec):
-            self._text = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+        self._decoded = None if has_byte_lines(codec) else _decoded_lines(file, codec)
         self.position = 0  # in bytes; without meaning for encodings without byte lines
 
     def skip_to(self, offset: int) -> None:
@@ -72,29 +70,41 @@ class Lines(Iterator[Line]):
         self.position = offset
 
     def __next__(self) -> Line:
-        if self._text is not None:
-            text = self._text.readline(MAX_LINE)
-            if not text:
-                raise StopIteration
-            is_cut = text[-1] != "\n" and self._skip_rest(self._text)
-            return Line(text.removeprefix("\ufeff"), None, is_cut)
+        if self._decoded is not None:
+            return next(self._decoded)
         offset = self.position
         raw = self._file.readline(MAX_LINE)
         if not raw:
             raise StopIteration
         self.position += len(raw)
-        is_cut = raw[-1:] != b"\n" and self._skip_rest(self._file)
+        is_cut = False
+        if raw[-1:] != b"\n":
+            n_skipped = _skip_line(self._file)
+            self.position += n_skipped
+            is_cut = n_skipped > 0
         text = raw.decode(self._codec, "surrogateescape")
         return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
 
-    def _skip_rest(self, file: Any) -> bool:  # noqa: ANN401
-        is_cut = False
-        while rest := file.readline(MAX_LINE):
-            is_cut = True
-            self.position += len(rest)
-            if rest[-1:] in ("\n", b"\n"):
-                break
-        return is_cut
+
+def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
+    """The lines of a file in an encoding without byte lines; the file stays open."""
+    wrapper = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+    try:
+        while text := wrapper.readline(MAX_LINE):
+            is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
+            yield Line(text.removeprefix("\ufeff"), None, is_cut)
+    finally:
+        wrapper.detach()
+
+
+def _skip_line(file: Any) -> int:  # noqa: ANN401
+    """Skip the rest of a line; return its length."""
+    n = 0
+    while rest := file.readline(MAX_LINE):
+        n += len(rest)
+        if rest[-1:] in ("\n", b"\n"):
+            break
+    return n
 
 
 def bad_byte(text: str, codec: str) -> str | None:
