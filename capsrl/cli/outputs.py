@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsrl.cli.inputs import Source
+from capsrl.data.compression import COMPRESSED
 from capsrl.data.files import STANDARD, open_binary_writer, open_writer, suffix_of
 from capsrl.data.formats import EXPORTS, WRITABLE, format_of, format_sentences
 from capsrl.data.jsonl import format_jsonl, format_object, sentence_to_dict
@@ -94,7 +95,12 @@ def check_format(format: str, *, trace: bool, frames: bool, phrases: bool, outpu
         raise ConfigError(
             f"--no-phrases: expected a format of more than phrases, got {format}; leave it out"
         )
-    if format == "parquet" and (output == STANDARD and sys.stdout.isatty()):
+    if format == "parquet" and Path(output).suffix.lower() in COMPRESSED:
+        suffix = Path(output).suffix
+        raise ConfigError(
+            f"{output}: expected a name without {suffix}: Parquet files are compressed already"
+        )
+    if format == "parquet" and output == STANDARD and sys.stdout.isatty():
         raise ConfigError("--to parquet: expected a file, got the terminal; name one: -o FILE")
 
 

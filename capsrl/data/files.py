@@ -304,8 +304,13 @@ def _new_file(temporary: Path, path: str | Path) -> IO[bytes]:
 def _detached(binary: IO[bytes]) -> Iterator[TextIO]:
     """Write UTF-8 text to a binary file in any locale, and leave the binary file open."""
     text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
-    yield text
-    text.detach()  # flushes; after an error there is nothing worth flushing
+    try:
+        yield text
+    except BaseException:
+        with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may be gone
+            text.detach()
+        raise
+    text.detach()  # flushes
 
 
 def _mode(path: Path) -> int | None:
