@@ -3,6 +3,9 @@
 import csv
 import io
 import json
+import re
+import shlex
+from pathlib import Path
 
 import pandas
 import pyarrow as pa
@@ -176,3 +179,22 @@ def test_names_of_options_are_not_cut(label, monkeypatch):
     for name in ("--proposition-threshold", "--one-sentence-per-line", "--no-phrases"):
         assert name in page
     assert "…" not in page
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
+
+
+def test_the_page_about_tables(label, tmp_path, capsys):
+    """Its commands and its Python, in order, print what it says they print."""
+    page = PAGE.read_text(encoding="utf-8")
+    (tmp_path / "reviews.csv").write_text(page.split("```text\n")[1].split("```")[0])
+    names = {}
+    blocks = re.findall(r"```(console|python)\n(.*?)```(?:\n\n```\n(.*?)```)?", page, re.DOTALL)
+    assert [kind for kind, _, _ in blocks] == ["console", "console", "python", "python"]
+    for kind, code, shown in blocks:
+        if kind == "console":
+            command, _, shown = code.removeprefix("$ capsrl label ").partition("\n")
+            assert label(*shlex.split(command)).out == shown
+        else:
+            exec(code, names)
+            assert capsys.readouterr().out == shown
