@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
@@ -26,7 +25,6 @@ from capsrl.cli.options import (
 )
 from capsrl.cli.outputs import (
     FORMATS,
-    WITH_ERRORS,
     Output,
     check_format,
     output_format,
@@ -34,10 +32,10 @@ from capsrl.cli.outputs import (
     write_labeled,
 )
 from capsrl.cli.progress import without_waiting
-from capsrl.data.files import STANDARD
+from capsrl.cli.summary import Summary
+from capsrl.data.files import STANDARD, is_url
 from capsrl.errors import ConfigError, DataError
 from capsrl.options import Options, PredicateSource
-from capsrl.sentence import Sentence
 from capsrl.tables.documents import MAX_CHARACTERS, Document
 from capsrl.tables.labeled import Labeled
 from capsrl.tables.schema import Passed, find_passed
@@ -46,7 +44,6 @@ from capsrl.tables.writing import TABLES
 NOT_ALL = 3  # exit code if some documents could not be labeled
 _BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
 _PEEK = 2048  # sentences of a corpus that show whether it marks predicates
-_SHOWN = 10  # errors of documents that are shown where the output has no place for them
 
 Stream = Iterator[Labeled | None]
 
@@ -143,12 +140,12 @@ def label_command(
         output=output,
     )
     _check_marked(options, sources)
-    passed = _passed(sources, columns, format)
+    shape = output_rows(rows, format)
+    in_table = format in TABLES or shape == "argument"
+    passed = _passed(sources, columns, format, in_table=in_table)
     with option_errors(("device", "threads", "runtime")):
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
-    shape = output_rows(rows, format)
-    in_table = format in TABLES or shape == "argument"
     summary = Summary(format, passed if in_table and columns is None else None)
     labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
@@ -174,84 +171,26 @@ def label_command(
         raise typer.Exit(NOT_ALL)
 
 
-class Summary:
-    """Counts what was labeled, and reports documents that were not.
-
-    format  of the output; errors are shown on stderr if it has no place for them
-    passed  the other columns that the output has, if some may be missed there
-    """
-
-    def __init__(self, format: str, passed: Passed | None) -> None:
-        self._format = format
-        self._passed = passed
-        self._missed: Counter[str] = Counter()
-        self._has_phrases = False
-        self._counts = Counter(document=0, sentence=0, proposition=0)
-        self.n_errors = 0
-
-    def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
-        """Yield the same, and count it."""
-        for each in labeled:
-            self._counts["document"] += each.number in (None, 1)
-            if each.sentence is not None:
-                self._counts["sentence"] += 1
-                self._counts["proposition"] += len(each.sentence.propositions)
-                self._has_phrases = self._has_phrases or _has_phrase(each.sentence)
-            if each.error is not None:
-                self._report(each)
-            if self._passed is not None and each.document is not None and each.number in (None, 1):
-                self._missed.update(self._passed.missed(each.document.columns))
-            yield each
-
-    def show(self, *, always: bool) -> None:
-        """Print the counts on stderr, if they were asked for or there is something to say."""
-        if always or not self._counts["sentence"]:
-            shown = dict(self._counts)
-            if shown["document"] <= 1:
-                del shown["document"]
-            parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in shown.items()]
-            sys.stderr.write(f"{', '.join(parts)}\n")
-        if always and self._has_phrases and self._format == "conll09":
-            sys.stderr.write(
-                "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
-            )
-        for name, n in sorted(self._missed.items()):
-            sys.stderr.write(
-                f"note: left out {name!r} of {n:,} documents, since the first lines of the file do "
-                "not have it; to keep it name all columns: --columns NAMES\n"
-            )
-        if self.n_errors:
-            documents = f"document{'' if self.n_errors == 1 else 's'}"
-            why = "; the column error says why" if self._format in WITH_ERRORS else ""
-            sys.stderr.write(f"error: {self.n_errors:,} {documents} not labeled{why}\n")
-
-    def _report(self, labeled: Labeled) -> None:
-        self.n_errors += 1
-        assert labeled.document is not None
-        if self._format not in WITH_ERRORS and self.n_errors <= _SHOWN:
-            place, error = labeled.document.place, str(labeled.error)
-            where = "" if error.startswith(place) else f"{place}: "
-            sys.stderr.write(f"error: {where}{error}\n")
-
-
-def _has_phrase(sentence: Sentence) -> bool:
-    return any(each.phrase for found in sentence.propositions for each in found.arguments)
-
-
-def _passed(sources: Sequence[Source], columns: str | None, format: str) -> Passed:
+def _passed(
+    sources: Sequence[Source], columns: str | None, format: str, *, in_table: bool
+) -> Passed:
     """The columns of tables that are kept; also checks that all tables have a column of texts."""
     only = None if columns is None else [name.strip() for name in columns.split(",") if name]
     tables = [source.table for source in sources if source.table is not None]
-    if columns is not None and (not tables or format not in TABLES):
+    if columns is not None and not (tables and in_table):
         what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"
         raise ConfigError(f"--columns: expected {what}, got {format if tables else 'none'}")
-    files = [table for table in tables if table.path != STANDARD]
-    if len(files) < len(tables) and only is None and format in TABLES:
+    files = [table for table in tables if _can_be_read_twice(table.path)]
+    if len(files) < len(tables) and only is None and in_table:
         sys.stderr.write(
             "note: -: the other columns of standard input are left out, since they are not known "
             "before it is read; name those to keep: --columns NAMES\n"
         )
     return find_passed(files, only)
+
+
+def _can_be_read_twice(path: str) -> bool:
+    return path != STANDARD and (os.path.isfile(path) or is_url(path))
 
 
 def _label(
@@ -274,8 +213,8 @@ def _decide(
 ) -> tuple[PredicateSource, Stream]:
     """Where the predicates of a source come from, and its sentences."""
     read = read_source(source, bar=bar)
-    # The other files of a folder should not be lost because of a bad one.
-    found: Stream = iter(read if alone else _with_error(read, source))
+    # The other texts of a folder should not be lost because of a bad one.
+    found: Stream = iter(_with_error(read, source) if source.is_text and not alone else read)
     if source.is_stream:
         found = without_waiting(each for each in found if each is not None)
     if options.predicates != "auto":
@@ -292,8 +231,8 @@ def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]
     try:
         yield from labeled
     except DataError as error:
-        name = source.document.id if source.document else source.name
-        yield Labeled(Document(name, None, {}, source.name, str(error)))
+        document = source.document or Document(source.name, None)
+        yield Labeled(replace(document, error=str(error)))
 
 
 def _blocks(labeled: Iterable[Labeled | None]) -> Iterator[list[Labeled]]:
