@@ -9,13 +9,13 @@ from capsrl.cli.inputs import Source
 from capsrl.data.compression import COMPRESSED
 from capsrl.data.files import STANDARD, open_binary_writer, open_writer, suffix_of
 from capsrl.data.formats import EXPORTS, WRITABLE, format_of, format_sentences
-from capsrl.data.jsonl import format_jsonl, format_object, sentence_to_dict
+from capsrl.data.jsonl import format_object
 from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts, svg_sheet
 from capsrl.show.table import make_console, table_parts
-from capsrl.tables.labeled import Labeled, labeled_rows
+from capsrl.tables.labeled import Labeled, json_lines, labeled_rows
 from capsrl.tables.rows import Cells
 from capsrl.tables.schema import NOTHING, ROWS, Passed, arrow_schema, columns_of
 from capsrl.tables.writing import TABLES, csv_parts, write_parquet
@@ -135,9 +135,9 @@ def _parts(labeled: Iterable[Labeled], output: Output) -> Iterator[str]:
     if format == "jsonl" and output.rows == "argument":
         return map(format_object, _rows(labeled, output))
     if format == "jsonl":
-        return _json_lines(labeled)
+        return json_lines(labeled)
     if format == "json":
-        return _json_array(_json_lines(labeled))
+        return _json_array(json_lines(labeled))
     if format == "html":
         return html_parts(_sentences(labeled), title=output.title)
     if format == "svg":
@@ -153,24 +153,6 @@ def _rows(labeled: Iterable[Labeled], output: Output) -> Iterator[Cells]:
     for each in labeled:
         if each.document is not None or each.sentence is not None:
             yield from labeled_rows(each, rows=output.rows, passed=output.passed)
-
-
-def _json_lines(labeled: Iterable[Labeled]) -> Iterator[str]:
-    """One line per sentence; those of tables have the id and the other columns of the document."""
-    for each in labeled:
-        document, sentence = each.document, each.sentence
-        if document is None or (document.text is None and document.error is None):
-            if sentence is not None:
-                yield format_jsonl(sentence)
-            continue
-        data: dict[str, object] = {"document": document.id}
-        if document.columns:
-            data["fields"] = dict(document.columns)
-        if document.error is not None:
-            data["error"] = document.error
-        yield format_object(
-            data | ({"words": []} if sentence is None else sentence_to_dict(sentence))
-        )
 
 
 def _json_array(lines: Iterable[str]) -> Iterator[str]:

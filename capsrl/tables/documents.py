@@ -131,15 +131,19 @@ class Input:
 
         Raises DataError for a file that cannot be read, ConfigError if it has no column of texts.
         """
+        return (document for _, document in self.numbered(part))
+
+    def numbered(self, part: Part | None = None) -> Iterator[tuple[int, Document]]:
+        """Yield the documents as `documents` does, with the numbers of their rows."""
         if self.format == "text":
-            yield self._whole_file()
+            yield 0, self._whole_file()
             return
         with self._reading() as file:
             end = None if part is None else part.first + part.count
             for row in self._rows(file, part or Part(0, 0, None)):
                 if end is not None and row.number >= end:
                     return
-                yield self._document(row)
+                yield row.number, self._document(row)
 
     def parts(self, size: int) -> Iterator[Part]:
         """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""

@@ -1,8 +1,9 @@
 """Labeled: a sentence of a document, on its way from the reader to a table."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from capsrl.data.jsonl import format_jsonl, format_object, sentence_to_dict
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import Document
 from capsrl.tables.rows import Cells, argument_rows, sentence_row
@@ -55,3 +56,21 @@ def labeled_rows(
         found = argument_rows(sentence, document=id, number=number)
     extra = passed.values(document.columns if document else {})
     return [row | extra | {"error": labeled.error} for row in found]
+
+
+def json_lines(labeled: Iterable[Labeled]) -> Iterator[str]:
+    """One line per sentence; those of tables have the id and the other columns of the document."""
+    for each in labeled:
+        document, sentence = each.document, each.sentence
+        if document is None or (document.text is None and document.error is None):
+            if sentence is not None:
+                yield format_jsonl(sentence)
+            continue
+        data: dict[str, object] = {"document": document.id}
+        if document.columns:
+            data["fields"] = dict(document.columns)
+        if document.error is not None:
+            data["error"] = document.error
+        yield format_object(
+            data | ({"words": []} if sentence is None else sentence_to_dict(sentence))
+        )

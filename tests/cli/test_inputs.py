@@ -14,6 +14,7 @@ import pytest
 
 from capsrl.cli.inputs import check_text
 from capsrl.errors import DataError
+from tests.helpers.terminal import run_on_a_terminal
 
 
 @pytest.fixture
@@ -205,6 +206,16 @@ def test_mistakes(label, tmp_path, arguments, message):
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")
     assert done.err.count("\n") == 1
+
+
+def test_a_bar_counts_documents(tmp_path):
+    (tmp_path / "a.csv").write_text("text\n" + "Dogs bark.\n" * 50)
+    done, shown = run_on_a_terminal(
+        ["label", "a.csv"], tmp_path, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL
+    )
+    assert done.returncode == 0
+    assert done.stdout.count(b"\n") == 50
+    assert "a.csv" in shown and " documents" in shown
 
 
 def start(*arguments):

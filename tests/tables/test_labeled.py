@@ -1,5 +1,10 @@
+import json
+
+from jsonschema import Draft202012Validator
+
+from capsrl.data.jsonl import json_schema
 from capsrl.tables.documents import Document
-from capsrl.tables.labeled import Labeled, labeled_rows, split_document
+from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
 from capsrl.tables.schema import Column, Passed
 from capsrl.text.layout import Layout
 from tests.tables.test_rows import SENTENCE
@@ -38,3 +43,26 @@ def test_rows_have_the_other_columns_and_the_error():
             "error": "bad",
         }
     assert labeled_rows(Labeled(None, SENTENCE, 1))[0]["document"] is None
+
+
+def test_lines_of_json():
+    bare = SENTENCE.to_dict()
+    for document, expected in [
+        (None, bare),
+        (Document("notes.txt", None), bare),  # a text file, whose name is in the ids
+        (Document("r7", "..."), {"document": "r7", **bare}),
+        (Document("r7", "...", {"n": 1}), {"document": "r7", "fields": {"n": 1}, **bare}),
+    ]:
+        [line] = json_lines([Labeled(document, SENTENCE, 1)])
+        assert list(json.loads(line).items()) == list(expected.items())
+
+
+def test_lines_of_json_without_a_sentence():
+    documents = [Document("a", ""), Document("b", None, {}, "", "bad"), Document("c.txt", None)]
+    lines = list(map(json.loads, json_lines([Labeled(None), *map(Labeled, documents)])))
+    assert lines == [
+        {"document": "a", "words": []},
+        {"document": "b", "error": "bad", "words": []},
+    ]
+    for line in lines:
+        Draft202012Validator(json_schema()).validate(line)
