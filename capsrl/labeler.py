@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.model.network import Network
     from capsrl.model.weights import Precision
 
-CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
-
 Text = str | Sentence
 Missing = Literal["error", "empty"]
 
@@ -267,7 +265,7 @@ class Labeler:
         self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
     ) -> Iterator[Sentence]:
         decided = options
-        for number, chunk in enumerate(_chunks(sentences)):
+        for number, chunk in enumerate(_chunks(sentences, self.backend.chunk_sentences)):
             if options.predicates == "auto":
                 any_marked = any(sentence.propositions for sentence in chunk)
                 if number == 0:
@@ -275,8 +273,9 @@ class Labeler:
                     decided = dataclasses.replace(options, predicates=source)
                 elif any_marked and decided.predicates == "found":
                     warnings.warn(
-                        f"predicates: none of the first {CHUNK:,} sentences marks any, so those "
-                        "of all are found; predicates='marked' takes the marks of later ones",
+                        f"predicates: none of the first {self.backend.chunk_sentences:,} sentences "
+                        "marks any, so those of all are found; predicates='marked' takes "
+                        "the marks of later ones",
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
@@ -285,12 +284,13 @@ class Labeler:
     def _label_chunk(
         self, chunk: list[Sentence], options: Options, batch_size: int | None
     ) -> list[Sentence]:
-        labeled = [sentence.with_propositions(()) for sentence in chunk]
-        to_label = [
-            number
-            for number, sentence in enumerate(chunk)
-            if sentence.words and (options.predicates == "found" or sentence.predicates)
-        ]
+        labeled = list(chunk)
+        to_label = []
+        for number, sentence in enumerate(chunk):
+            if sentence.words and (options.predicates == "found" or sentence.propositions):
+                to_label.append(number)
+            else:
+                labeled[number] = sentence.with_propositions(())
         items = {number: self.backend.index(chunk[number]) for number in to_label}
         batches = self._batches(to_label, items, batch_size)
 
@@ -363,15 +363,15 @@ class Labeler:
         )
 
 
-def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Yield lists of CHUNK sentences; if reading raises, those read before are yielded first."""
+def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
         for sentence in sentences:
             if not isinstance(sentence, Sentence):
                 raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
             chunk.append(sentence)
-            if len(chunk) == CHUNK:
+            if len(chunk) == size:
                 yield chunk
                 chunk = []
     except Exception:
