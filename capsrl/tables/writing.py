@@ -2,7 +2,8 @@
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, TYPE_CHECKING
+from itertools import islice
+from typing import IO, TYPE_CHECKING, Any
 
 from capsrl.tables.parquet import pyarrow
 from capsrl.tables.records import without_surrogates
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 TABLES = ("csv", "tsv", "parquet")  # formats of tables; JSON lines are one too
 ROW_GROUP = 20_000  # rows that are held until they are written as a row group of a Parquet file
+BATCH = 1_000  # rows that are converted to Arrow at a time
 
 
 def csv_parts(
@@ -38,14 +40,20 @@ def write_parquet(rows: Iterable[Cells], file: IO[bytes], schema: "pa.Schema") -
     """Write a Parquet file in row groups; it is complete when this returns."""
     pa = pyarrow("parquet")
     with pa.parquet.ParquetWriter(file, schema, compression="zstd") as writer:
-        waiting: list[Cells] = []
-        for row in rows:
-            waiting.append(row)
-            if len(waiting) == ROW_GROUP:
-                writer.write_batch(pa.RecordBatch.from_pylist(waiting, schema))
+        waiting: list[Any] = []  # batches of a row group: Arrow needs less memory than dicts
+        for some in _batches(rows):
+            waiting.append(pa.RecordBatch.from_pylist(some, schema))
+            if sum(map(len, waiting)) >= ROW_GROUP:
+                writer.write_table(pa.Table.from_batches(waiting))
                 waiting = []
         if waiting:
-            writer.write_batch(pa.RecordBatch.from_pylist(waiting, schema))
+            writer.write_table(pa.Table.from_batches(waiting))
+
+
+def _batches(rows: Iterable[Cells]) -> Iterator[list[Cells]]:
+    items = iter(rows)
+    while some := list(islice(items, BATCH)):
+        yield some
 
 
 class _Record:

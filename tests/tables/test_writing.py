@@ -69,6 +69,7 @@ def test_a_csv_of_propositions_in_pandas():
 @pytest.mark.parametrize("n", [0, 1, 5, 6])
 def test_parquet_is_written_in_row_groups(tmp_path, monkeypatch, n):
     monkeypatch.setattr(writing, "ROW_GROUP", 2)
+    monkeypatch.setattr(writing, "BATCH", 1)
     rows = [row | {"sentence": i} for i in range(n) for row in argument_rows(SENTENCE)[:1]]
     with open(tmp_path / "a.parquet", "wb") as file:
         write_parquet(iter(rows), file, arrow_schema())
