@@ -239,6 +239,9 @@ class Input:
         wanted = [self._text_name, *([self.id_column] if self.id_column else [])]
         delimiter = "\t" if self.format == "tsv" else None
         reader = CsvReader(self._lines(file), wanted, delimiter)
+        for name in reader.names:
+            if found := bad_byte(name, self._codec):
+                raise DataError(f"{name_of(self.path)}: header: {found}")
         self._check_columns(reader.names)
         return reader
 

@@ -19,6 +19,7 @@ DELIMITERS = (",", ";", "\t", "|")
 _SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek
 MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
 _BAD_BYTE = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of undecodable bytes
+_SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the header
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -158,8 +159,10 @@ class CsvReader:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
         self._lines = lines
         self._feed = _Feed(lines)
-        header = [line for line in self._read(delimiter or ",")[1] if line.text.strip()]
-        texts = [line.text for line in header]
+        texts = self._first_lines(delimiter or ",")
+        if texts and (named := _SEPARATOR.fullmatch(texts[0])):
+            delimiter = named[1]
+            texts = self._first_lines(delimiter)
         found = {mark: _header(texts, mark) for mark in ([delimiter] if delimiter else DELIMITERS)}
         # The delimiter with which the header has all columns, else the most of them.
         self.delimiter = max(
@@ -182,6 +185,13 @@ class CsvReader:
             if number >= first:
                 yield self._row(cells, taken, number)
             number += 1
+
+    def _first_lines(self, delimiter: str) -> list[str]:
+        """The lines of the next record that is not blank."""
+        cells, taken = self._read(delimiter)
+        while taken and cells == []:
+            cells, taken = self._read(delimiter)
+        return [line.text for line in taken]
 
     def _read(self, delimiter: str) -> tuple[list[str] | str, list[Line]]:
         """The cells of the next record, or what is wrong with it, and its lines."""
@@ -208,7 +218,10 @@ class CsvReader:
 
 def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
     """The names of the columns; those that are empty or not the first of their name are changed."""
-    cells = next(csv.reader(lines, delimiter=delimiter), [])
+    try:
+        cells = next(csv.reader(lines, delimiter=delimiter), [])
+    except csv.Error:  # such as lines that end with a carriage return alone
+        return ()
     seen: Counter[str] = Counter()
     names = []
     for number, cell in enumerate(cells, start=1):

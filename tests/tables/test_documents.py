@@ -238,6 +238,9 @@ def test_column_types(tmp_path):
          r"'id', 'body'; name the right one with --text-column \(in Python text_column\)"),
         ("a.csv", b"text\n", {"id_column": "key"}, "a.csv: expected a column 'key' with the ids, "
          "got 'text'; name the right one with --id-column"),
+        ("a.csv", "text\n".encode("utf-16"), {}, "a.csv: header: expected UTF-8 text, got byte "
+         "0xff; name the encoding, such as utf-16"),
+        ("a.csv", b"id,text\r1,a\r", {}, "a.csv: expected a column 'text' .*, got none"),
         ("a.csv", b"", {}, "a.csv: expected a column 'text' with the texts, got none"),
         ("a.jsonl", b'{"body": "a"}', {}, "a.jsonl: expected a column 'text' .*, got 'body'; name"),
         ("a.parquet", b"PAR1", {}, "a.parquet: expected a Parquet file, got: .*"),

@@ -72,13 +72,18 @@ def test_the_delimiter_is_the_one_that_gives_the_columns():
     assert CsvReader(lines_of(b"a,text\tb"), ["b"], "\t").names == ("a,text", "b")
 
 
+def test_the_delimiter_that_excel_names():
+    reader = CsvReader(lines_of(b"sep=;\r\na;text\r\n1;x, y\r\n"), ["text"], None)
+    assert (reader.names, texts(reader.rows())) == (("a", "text"), ["x, y"])
+
+
 def test_names_of_columns():
-    content = "\ufeff,text, a ,a,a,\n".encode()
+    content = "\ufeff\n\r\n,text, a ,a,a,\n".encode()
     names = CsvReader(lines_of(content), ["text"], None).names
     assert names == ("column_1", "text", "a", "a.1", "a.2", "column_6")
 
 
-@pytest.mark.parametrize("content", [b"", b"\n", b"text\n", b"text"])
+@pytest.mark.parametrize("content", [b"", b"\n", b"text\n", b"text", b"id,text\r1,a\r"])
 def test_no_rows(content):
     assert csv_rows(content) == []
 
