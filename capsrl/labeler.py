@@ -5,7 +5,7 @@ import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from capsrl.config import ModelConfig
 from capsrl.data.frame_index import FrameIndex
@@ -21,7 +21,7 @@ from capsrl.model.predictor import Predictor
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
-from capsrl.text.reading import mark_predicates, to_sentences
+from capsrl.text.reading import is_missing, mark_predicates, to_sentences
 
 if TYPE_CHECKING:  # labeling needs no torch
     import torch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.model.weights import Precision
 
 Text = str | Sentence
+Missing = Literal["error", "empty"]
 
 
 class Labeler:
@@ -153,6 +154,7 @@ class Labeler:
         as_tuples: Literal[False] = False,
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[list[Sentence]]: ...
@@ -165,6 +167,7 @@ class Labeler:
         as_tuples: Literal[True],
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[tuple[Any, list[Sentence]]]: ...
@@ -176,6 +179,7 @@ class Labeler:
         as_tuples: bool = False,
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[Any]:
@@ -187,12 +191,16 @@ class Labeler:
         as_tuples   the stream has pairs (id, text), and so has the result: (id, sentences)
         batch_size  maximum number of sentences in a batch; default: limited by words
         progress    show a progress bar on stderr
+        missing     None and NaN in the place of a text raise an error, which names their position;
+                    with "empty" they are texts without sentences
         options     an `Options`, or its fields as keywords
         """
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
             raise DataError("texts: expected several texts, got one; label(text) labels one")
-        return self._label_many(texts, as_tuples, batch_size, progress, chosen)
+        if missing not in get_args(Missing):
+            raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
+        return self._label_many(texts, as_tuples, batch_size, progress, missing, chosen)
 
     def _label_many(
         self,
@@ -200,6 +208,7 @@ class Labeler:
         as_tuples: bool,
         batch_size: int | None,
         progress: bool,
+        missing: Missing,
         options: Options,
     ) -> Iterator[Any]:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
@@ -212,6 +221,8 @@ class Labeler:
         def stream() -> Iterator[Sentence]:
             for position, item in enumerate(texts):
                 key, text = _pair(item, position) if as_tuples else (None, item)
+                if missing == "empty" and is_missing(text):
+                    text = ""
                 sentences = to_sentences(text, options.layout, position=position)
                 waiting.append((key, len(sentences)))
                 yield from sentences
