@@ -34,11 +34,15 @@ class Corpus:
 
 
 def check_files(recipe: Recipe) -> None:
-    """Raise DataError naming every file and folder of a recipe that does not exist."""
+    """Raise DataError naming every file and folder of a recipe that does not exist.
+
+    A run that starts from a model finds its encoder in the folder of that model.
+    """
+    is_started = recipe.train.from_ is not None
     missing = [
         f"{path}: expected the file or folder of {key}, got none"
         for key, path in recipe_paths(recipe).items()
-        if not os.path.exists(path)
+        if not (is_started and key.startswith("model.")) and not os.path.exists(path)
     ]
     if missing:
         raise DataError(

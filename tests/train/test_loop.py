@@ -92,6 +92,23 @@ def test_stop_without_checkpoints(tmp_path):
     assert result.seconds > 0
 
 
+def test_a_finished_run_is_prolonged_exactly(tmp_path):
+    constant = ("train.schedule=constant", "train.warmup=0.0", "train.patience=3")
+    run(make_recipe(*constant, "train.epochs=2"), tmp_path / "run", device="cpu")
+    longer = make_recipe(*constant, "train.epochs=4")
+    for folder in ("run", "straight"):
+        run(longer, tmp_path / folder, device="cpu")
+    ends = [
+        load_checkpoint(tmp_path / folder / "checkpoint.safetensors")
+        for folder in ("run", "straight")
+    ]
+    assert [end.state.epoch for end in ends] == [4, 4]
+    for name, tensor in ends[0].tensors.items():
+        assert torch.equal(tensor.nan_to_num(), ends[1].tensors[name].nan_to_num()), name
+    kinds = [record["kind"] for record in read_log(tmp_path / "run" / "log.jsonl")]
+    assert kinds.count("epoch") == 4 and kinds.count("end") == 1
+
+
 def test_no_arguments_predicted(tmp_path):
     recipe = make_recipe("train.epochs=1")
     result = run(recipe, tmp_path, device="cpu")
