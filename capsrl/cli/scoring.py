@@ -9,13 +9,21 @@ from typing import Annotated, Any, cast
 import typer
 
 from capsrl.cli.calibration_tables import print_calibration
+from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
 from capsrl.data.files import STANDARD
 from capsrl.data.formats import CORPORA, SentenceReader, format_of, read_sentences
 from capsrl.data.spans import SUFFIX, spans_file_of
 from capsrl.errors import ConfigError, DataError
-from capsrl.score import MODES, MisalignedError, Mode, Scores, score_systems
+from capsrl.score import (
+    MODES,
+    MisalignedError,
+    Mode,
+    Scores,
+    compare_sentences,
+    score_systems,
+)
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
 from capsrl.score.calibration import CalibrationScores, score_calibration
@@ -57,6 +65,14 @@ class ScoreOptions:
             "GOLD.spans.tsv beside the file.",
         ),
     ] = False
+    confusion: Annotated[
+        bool,
+        typer.Option("--confusion", help="Print which roles and senses are taken for which."),
+    ] = False
+    errors: Annotated[
+        str | None,
+        option("FILE", "Write every mistake, gold beside predicted: a page (.html) or .jsonl."),
+    ] = None
     calibration: Annotated[
         bool,
         typer.Option("--calibration", help="Print whether the probabilities are right (ECE)."),
@@ -99,9 +115,11 @@ def report_scores(
 
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
+    check_error_file(options.errors)
     kept_gold: list[Sentence] = []
     kept_pred: list[Sentence] = []
-    keep = options.calibration or options.reliability is not None
+    calibrates = options.calibration or options.reliability is not None
+    keep = calibrates or options.errors is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
     compared = [_with_phrases(system) for system in systems] if options.spans else systems
@@ -113,6 +131,7 @@ def report_scores(
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
             spans=options.spans,
+            confusion=options.confusion,
         )
     except MisalignedError as error:
         ours = _place(gold, files[0], error.word)
@@ -125,7 +144,9 @@ def report_scores(
     _check_phrases(files[0], scores[0])
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
     test = paired_test(joint, seed=options.seed) if options.compare else None
-    calibration = _score_calibration(kept_gold, kept_pred, files[1], options) if keep else None
+    calibration = None
+    if calibrates:
+        calibration = _score_calibration(kept_gold, kept_pred, files[1], options)
     if options.as_json:
         report = {**names, **_report(scores, intervals)}
         if calibration is not None:
@@ -137,6 +158,9 @@ def report_scores(
         print_scores(files, scores, intervals, test)
         if calibration is not None:
             print_calibration(calibration)
+    if options.errors is not None:
+        compared_pair = compare_sentences(kept_gold, kept_pred, scores[0].mode)
+        write_errors(options.errors, compared_pair, files)
 
 
 def _remember(sentences: Iterable[Sentence], kept: list[Sentence]) -> Iterator[Sentence]:
