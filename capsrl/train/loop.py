@@ -237,7 +237,7 @@ class Training:
             f1 = self._processes.broadcast(dev.labeled_f1 if dev is not None else 0.0)
             is_best = f1 > state.best_f1
             if is_best and self._processes.is_main:
-                self._labeler.save(self.folder / "model")
+                self._labeler.save(self.folder / "model", precision=self.recipe.train.precision)
         losses = self._training_step.losses(epoch=True)
         state.epoch += 1
         state.position = 0

@@ -9,6 +9,7 @@ from capsrl.config import Recipe
 from capsrl.data.formats import read_sentences
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
+from capsrl.model.weight_files import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
@@ -40,6 +41,14 @@ def test_best_epoch_is_saved(tmp_path):
     assert again.labeled_f1 == max(f1s) == result.dev.labeled_f1 == records[-1]["dev_f1"]
     assert again.exact_match == records[-1]["dev_em"]
     assert result.tests["unseen"].labeled_f1 == records[-1]["test_unseen_f1"]
+
+
+def test_precision_of_the_saved_model(tmp_path):
+    recipe = make_recipe("train.epochs=1", "train.precision=compact")
+    result = run(recipe, tmp_path, device="cpu")
+    dtypes = {place.dtype for place in find_stored(result.model).values()}
+    assert dtypes == {"I8", "F16", "F32", "I64"}  # F32: the scales
+    run(make_recipe("train.epochs=1"), tmp_path, device="cpu")  # is the same run
 
 
 def test_early_stopping(tmp_path):
@@ -132,6 +141,7 @@ import sys
 for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard"):
     sys.modules[name] = None
 from pathlib import Path
+from capsrl.model.weight_files import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.train.loop import run
 recipe = read_recipe(sys.argv[1], sys.argv[3:])
