@@ -69,7 +69,7 @@ def train_command(
     if result.dev is not None:
         _print_result(result)
         for line in next_commands(result.model, checked):
-            sys.stdout.write(f"{line}\n")
+            sys.stderr.write(f"{line}\n")
     for note in result.notes:
         sys.stderr.write(f"warning: {note}\n")
 

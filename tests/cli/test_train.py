@@ -44,8 +44,8 @@ def test_notes_are_printed(tmp_path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert f"warning: {tmp_path}: the model predicts no argument on " in result.stderr
-    assert f"  capsrl calibrate {tmp_path / 'model'} {TINY.parent / 'tiny'}" in result.stdout
-    assert "capsrl export" not in result.stdout  # learned vectors
+    assert f"  capsrl calibrate {tmp_path / 'model'} {TINY.parent / 'tiny'}" in result.stderr
+    assert "capsrl export" not in result.stderr  # learned vectors
 
 
 def test_next_commands():
