@@ -127,11 +127,12 @@ def _sense_probability(comparison: Comparison) -> float | None:
 
 
 def _argument_row(comparison: Comparison, pair: Pair) -> str:
-    cells = [
-        _argument_cell(sentence, comparison.match.predicate, arc)
-        for sentence, arc in ((comparison.gold, pair.gold), (comparison.pred, pair.pred))
-    ]
-    return _row(*cells, pair.kind)
+    predicate = comparison.match.predicate
+    return _row(
+        _argument_cell(comparison.gold, predicate, pair.gold),
+        _argument_cell(comparison.pred, predicate, pair.pred),
+        pair.kind,
+    )
 
 
 def _argument_cell(sentence: Sentence, predicate: int, arc: Arc | None) -> str:

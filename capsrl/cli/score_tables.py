@@ -164,9 +164,10 @@ def _print_confusion(console: Console, confusion: Confusion) -> None:
 
 def _matrix_table(confusion: Confusion) -> Table:
     """The counts of the most frequent roles; the others are one row and one column."""
-    *roles, _ = confusion.labels()
+    roles = [role for role in confusion.labels() if role is not None]
     labels = [*roles[:_COLUMNS], *(["other"] if len(roles) > _COLUMNS else []), NONE]
-    number = {role: min(n, _COLUMNS) for n, role in enumerate(roles)} | {None: len(labels) - 1}
+    number: dict[str | None, int] = {None: len(labels) - 1}
+    number |= {role: min(n, _COLUMNS) for n, role in enumerate(roles)}
     cells = [[0] * len(labels) for _ in labels]
     for (gold, pred), count in confusion.roles.items():
         cells[number[gold]][number[pred]] += count

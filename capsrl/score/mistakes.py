@@ -127,8 +127,8 @@ class Comparison:
             yield {
                 "kind": kind,
                 **common,
-                **_side("gold", pair and pair.gold, self.gold),
-                **_side("pred", pair and pair.pred, self.gold),
+                **_side("gold", None if pair is None else pair.gold, self.gold),
+                **_side("pred", None if pair is None else pair.pred, self.gold),
                 "probability": _probability(kind, predicted, pair),
                 "text": " ".join(self.gold.words),
             }

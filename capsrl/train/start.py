@@ -72,7 +72,7 @@ def model_digest(folder: Path) -> str:
     """A digest of everything that a run takes from the model folder it starts from."""
     frames = [folder / FRAMES] if (folder / FRAMES).exists() else []
     files = [folder / "config.json", folder / "vocab.json", *frames, *weight_files(folder)]
-    return hashlib.sha256("".join(map(file_digest, files)).encode()).hexdigest()
+    return hashlib.sha256("".join(file_digest(str(file)) for file in files).encode()).hexdigest()
 
 
 def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
