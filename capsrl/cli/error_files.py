@@ -34,7 +34,8 @@ def write_errors(path: str, comparisons: Iterable[Comparison], names: Sequence[s
             file.writelines(error_page(compared, title=title))
         else:
             file.writelines(map(_line, records))
-    sys.stderr.write(f"{path} written: {len(records)} mistakes\n")
+    plural = "" if len(records) == 1 else "s"
+    sys.stderr.write(f"{path} written: {len(records)} mistake{plural}\n")
 
 
 def _line(record: dict[str, Any]) -> str:

@@ -157,6 +157,9 @@ def _print_confusion(console: Console, confusion: Confusion) -> None:
     _show(console, _matrix_table(confusion))
     for name, counts in (("roles", confusion.roles), ("senses", confusion.senses)):
         found = most_common(counts)
+        if not found:
+            console.print(f"\nNo {name} are confused.", soft_wrap=True)
+            continue
         _show(console, _confusion_table(name, counts, found[:_MOST]))
         if len(found) > _MOST:
             console.print(f"... and {len(found) - _MOST} more: --json has all of them")

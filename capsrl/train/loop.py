@@ -14,12 +14,14 @@ from pathlib import Path
 
 from torch import Tensor
 
+from capsrl import find_model
 from capsrl.config import ROUTED, Recipe
 from capsrl.data.files import open_writer
 from capsrl.distill.corpus import SoftCorpus
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.model.batches import Batch
+from capsrl.model.read_folder import read_inventory
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -125,7 +127,9 @@ class Training:
         self.state = State() if saved is None else saved.state
         self.state.finished = self._is_finished()  # the recipe may have more epochs now
 
-        self._corpus = read_corpus(recipe.data)
+        start = recipe.train.from_
+        lemmatizer = None if start is None else read_inventory(find_model(start)).lemmatizer
+        self._corpus = read_corpus(recipe.data, lemmatizer)
         self._network = build_network(recipe, self._corpus, processes)
         self._labeler = Labeler(self._network, recipe.model, device=processes.device)
         self._training_step = build_step(recipe, self._network, processes)
