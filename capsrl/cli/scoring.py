@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
@@ -86,8 +87,8 @@ class ScoreOptions:
     seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
 
     def read(self, path: str) -> SentenceReader:
-        """Read a corpus in the format named, or that of its suffix, with phrases if wanted."""
-        return read_corpus(path, self.from_format, spans=self.spans)
+        """Read a corpus in the format named, or that of its suffix, with phrases if of use."""
+        return read_corpus(path, self.from_format, spans=self.spans or self.errors is not None)
 
 
 def read_corpus(path: str, named: str | None, *, spans: bool = False) -> SentenceReader:
@@ -116,17 +117,48 @@ def report_scores(
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
     check_error_file(options.errors)
-    kept_gold: list[Sentence] = []
-    kept_pred: list[Sentence] = []
+    kept: tuple[list[Sentence], list[Sentence]] = ([], [])  # gold and predicted ones
     calibrates = options.calibration or options.reliability is not None
-    keep = calibrates or options.errors is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
+    keep = calibrates or options.errors is not None
+    scores, joint = _score_files(files, gold, systems, options, kept if keep else None)
+    intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
+    test = paired_test(joint, seed=options.seed) if options.compare else None
+    calibration = _score_calibration(*kept, files[1], options) if calibrates else None
+    if options.as_json:
+        report = {**names, **_report(scores, intervals)}
+        if calibration is not None:
+            report["calibration"] = calibration.to_dict()
+        if test is not None:
+            report["comparison"] = {"pred": options.compare, **_comparison(scores[1], test)}
+        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
+    else:
+        print_scores(files, scores, intervals, test)
+        if calibration is not None:
+            print_calibration(calibration)
+    if options.errors is not None:
+        write_errors(options.errors, compare_sentences(*kept, scores[0].mode), files)
+
+
+def _score_files(
+    files: list[str],
+    gold: Iterable[Sentence],
+    systems: list[Iterable[Sentence]],
+    options: ScoreOptions,
+    kept: tuple[list[Sentence], list[Sentence]] | None,
+) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
+    """Score all predictions; raises DataError naming the lines where files do not match.
+
+    files  the names of the gold file and of the systems
+    kept   lists to which gold and the first prediction are appended, or None
+    """
     compared = [_with_phrases(system) for system in systems] if options.spans else systems
+    first, *others = compared
     try:
         scores, joint = score_systems(
-            _remember(gold, kept_gold) if keep else gold,
-            [_remember(compared[0], kept_pred) if keep else compared[0], *compared[1:]],
+            gold if kept is None else _remember(gold, kept[0]),
+            [first if kept is None else _remember(first, kept[1]), *others],
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
@@ -142,25 +174,7 @@ def report_scores(
     if not scores[0].counts.sentences:
         raise DataError(f"{files[0]}: expected sentences to score, got none")
     _check_phrases(files[0], scores[0])
-    intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
-    test = paired_test(joint, seed=options.seed) if options.compare else None
-    calibration = None
-    if calibrates:
-        calibration = _score_calibration(kept_gold, kept_pred, files[1], options)
-    if options.as_json:
-        report = {**names, **_report(scores, intervals)}
-        if calibration is not None:
-            report["calibration"] = calibration.to_dict()
-        if test is not None:
-            report["comparison"] = {"pred": options.compare, **_comparison(scores[1], test)}
-        sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
-    else:
-        print_scores(files, scores, intervals, test)
-        if calibration is not None:
-            print_calibration(calibration)
-    if options.errors is not None:
-        compared_pair = compare_sentences(kept_gold, kept_pred, scores[0].mode)
-        write_errors(options.errors, compared_pair, files)
+    return scores, joint
 
 
 def _remember(sentences: Iterable[Sentence], kept: list[Sentence]) -> Iterator[Sentence]:
