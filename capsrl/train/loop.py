@@ -22,6 +22,7 @@ from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.model.batches import Batch
 from capsrl.model.read_folder import read_inventory
+from capsrl.model.weights import Precision
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -241,7 +242,7 @@ class Training:
             f1 = self._processes.broadcast(dev.labeled_f1 if dev is not None else 0.0)
             is_best = f1 > state.best_f1
             if is_best and self._processes.is_main:
-                self._labeler.save(self.folder / "model", precision=self.recipe.train.precision)
+                self._labeler.save(self.folder / "model", precision=self._precision())
         losses = self._training_step.losses(epoch=True)
         state.epoch += 1
         state.position = 0
@@ -259,6 +260,12 @@ class Training:
         self.save()
         if not state.finished and self._must_stop():
             raise _Stopped
+
+    def _precision(self) -> Precision:
+        """How the model is saved; see `capsrl.model.weights` on weights that start quantized."""
+        train = self.recipe.train
+        is_started = train.from_ is not None
+        return "dithered" if is_started and train.precision == "compact" else train.precision
 
     def _is_finished(self) -> bool:
         train, state = self.recipe.train, self.state
