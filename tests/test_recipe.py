@@ -273,6 +273,7 @@ def test_defining_settings():
     cosmetic = {
         "train.checkpoint_every",
         "train.cache_states",
+        "train.precision",
         "train.workers",
         "data.name",
         "data.license",
