@@ -136,23 +136,54 @@ class Builder:
 
         The range of the values is that of the whole tensor: it must be of one sentence.
         """
-        if self.int8 is None or not self.is_quantized(f"{name}.weight"):
+        if not self.multiplies_integers(f"{name}.weight"):
             return self.linear(value, name)
-        weight, zero = self.op("Transpose", self.raw(f"{name}.weight"), perm=[1, 0]), ""
-        if self.int8 == "unsigned":
-            n_columns = self.stored[f"{name}.weight"].shape[0]
-            zero = self.constant(np.full(n_columns, 128), np.uint8)
-            moved = self.op("Cast", weight, to=TensorProto.INT32)
-            moved = self.op("Add", moved, self.constant(128, np.int32))
-            weight = self.op("Cast", moved, to=TensorProto.UINT8)
-        return self.fused(
-            "DynamicQuantizeMatMul",
-            value,
-            weight,
-            self.raw(f"{name}.weight{SCALE}"),
-            zero,
-            self.weight(f"{name}.bias"),
-        )
+        weight, zero = self.integer_matrix(f"{name}.weight")
+        scale = self.raw(f"{name}.weight{SCALE}")
+        bias = self.weight(f"{name}.bias")
+        return self.fused("DynamicQuantizeMatMul", value, weight, scale, zero, bias)
+
+    def bounded_product(self, value: str, name: str, *, n_columns: int) -> str:
+        """The product with the first columns of a weight, in 8-bit integers if the graph may.
+
+        value  ... E  between -1 and 1: their range is known, so that it depends on no others
+        name   of a weight H E+
+        ->     ... H
+        """
+        if not self.multiplies_integers(name):
+            columns = self.slice(self.weight(name), 0, n_columns, axis=1)
+            return self.op("MatMul", value, self.op("Transpose", columns, perm=[1, 0]))
+        weight, zero = self.integer_matrix(name, n_columns)
+        step, middle = self.constant(1 / 127, np.float32), self.constant(128, np.uint8)
+        rounded = self.op("QuantizeLinear", value, step, middle)
+        scale = self.raw(name + SCALE)
+        return self.fused("MatMulIntegerToFloat", rounded, weight, step, scale, middle, zero)
+
+    def multiplies_integers(self, name: str) -> bool:
+        """Whether the graph multiplies with this weight in 8-bit integers."""
+        return self.int8 is not None and self.is_quantized(name)
+
+    def integer_matrix(self, name: str, n_columns: int | None = None) -> tuple[str, str]:
+        """The first columns of a weight H E in 8 bits as E H, and what is zero unless that is 0."""
+        weight = self.raw(name)
+        if n_columns is not None:
+            weight = self.slice(weight, 0, n_columns, axis=1)
+        zero, dtype = self.zero
+        zeros = self.constant(np.full(self.stored[name].shape[0], zero), dtype) if zero else ""
+        return self.integers(self.op("Transpose", weight, perm=[1, 0])), zeros
+
+    def integers(self, weight: str) -> str:
+        """A weight in 8 bits, signed as it is stored or unsigned."""
+        if self.int8 == "signed":
+            return weight
+        moved = self.op("Cast", weight, to=TensorProto.INT32)
+        moved = self.op("Add", moved, self.constant(128, np.int32))
+        return self.op("Cast", moved, to=TensorProto.UINT8)
+
+    @property
+    def zero(self) -> tuple[int, type[np.generic]]:
+        """The integer that stands for zero in weights of 8 bits, and its type."""
+        return (0, np.int8) if self.int8 == "signed" else (128, np.uint8)
 
     def multiplies_exactly(self) -> str:
         """Whether this processor multiplies signed weights exactly: true or false.
@@ -188,6 +219,11 @@ class Builder:
         finally:
             self._nodes = outer
 
+    def rename(self, names: Mapping[str, str]) -> None:
+        """Give values the names by which a graph or the body of a loop returns them."""
+        for name, value in names.items():
+            self._nodes.append(helper.make_node("Identity", [value], [name]))
+
     def _new(self, kind: str) -> str:
         self._count += 1
         return f"{kind.lower()}_{self._count}"
@@ -199,10 +235,8 @@ class Builder:
 
         outputs  name -> the value, its type and shape
         """
-        infos = []
-        for name, (value, (dtype, shape)) in outputs.items():
-            self._nodes.append(helper.make_node("Identity", [value], [name]))
-            infos.append(helper.make_tensor_value_info(name, dtype, shape))
+        self.rename({name: value for name, (value, _) in outputs.items()})
+        infos = [helper.make_tensor_value_info(name, *kind) for name, (_, kind) in outputs.items()]
         graph = helper.make_graph(
             self._nodes, "capsrl", list(inputs), infos, list(self._initializers.values())
         )

@@ -1,7 +1,9 @@
 """Write the graphs of a model into its folder."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import onnx
 
@@ -10,7 +12,7 @@ from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, UNSIGNED, read_config
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, read_config, unsigned
 from capsrl.model.subwords import is_plain_bert, read_encoder_config
 from capsrl.model.weight_files import find_stored
 
@@ -29,19 +31,24 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         kind = transformer.get("model_type")
         raise ModelError(f"{folder}: expected an encoder like BERT, got {kind}; label with torch")
     stored = find_stored(folder)
-    kinds: dict[str, Int8 | None] = {SENTENCES: "signed", UNSIGNED: "unsigned"}
-    if not int8:
-        kinds = {SENTENCES: None}
-        (folder / UNSIGNED).unlink(missing_ok=True)
-    graphs = {
-        **{
-            name: encoder_graph(Builder(stored, int8=kind), config, transformer)
-            for name, kind in kinds.items()
-        },
-        PROPOSITIONS: propositions_graph(Builder(stored, int8=None), config, traced=False),
-        TRACED: propositions_graph(Builder(stored, int8=None), config, traced=True),
-    }
-    return [_write(graph, folder / name) for name, graph in graphs.items()]
+    written: list[Path] = []
+    for name in (SENTENCES, PROPOSITIONS, TRACED):
+        kinds: dict[str, Int8 | None] = {name: "signed", unsigned(name): "unsigned"}
+        if not int8:
+            kinds = {name: None}
+            (folder / unsigned(name)).unlink(missing_ok=True)
+        for file, kind in kinds.items():
+            builder = Builder(stored, int8=kind)
+            written.append(_write(_graph(name, builder, config, transformer), folder / file))
+    return written
+
+
+def _graph(
+    name: str, builder: Builder, config: ModelConfig, transformer: Mapping[str, Any]
+) -> onnx.ModelProto:
+    if name == SENTENCES:
+        return encoder_graph(builder, config, transformer)
+    return propositions_graph(builder, config, traced=name == TRACED)
 
 
 def _check(folder: Path, config: ModelConfig) -> None:

@@ -6,7 +6,7 @@ from onnx import helper
 
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
-from capsrl.export.lstm import bilstm
+from capsrl.export.lstm import bilstm, quantized_bilstm
 from capsrl.export.routing import capsules, present, route, route_in_loop
 
 MAX_DISTANCE = 32  # PredicateLayer.max_distance and SpanScorer.max_distance
@@ -85,7 +85,12 @@ def _views(builder: Builder, predicates: str) -> str:
     )
     of_distance = builder.op("Gather", builder.weight(f"{name}.of_distance.weight"), distance)
     steps = builder.op("Add", builder.op("Add", words, of_predicate), of_distance)
-    both = bilstm(builder, builder.op("Gelu", steps), f"{name}.bilstm", 0, "lengths")  # T 2 P H
+    steps = builder.op("Gelu", steps)
+    if builder.multiplies_integers(f"{name}.bilstm.forwards.0.weight_hh_l0"):
+        is_word = builder.op("Transpose", present(builder), perm=[2, 0, 1])  # T P 1
+        steps = builder.op("Where", is_word, steps, builder.constant(0, np.float32))
+        return quantized_bilstm(builder, steps, f"{name}.bilstm", 0, "lengths")
+    both = bilstm(builder, steps, f"{name}.bilstm", 0, "lengths")  # T 2 P H
     ordered = builder.op("Transpose", both, perm=[2, 0, 1, 3])
     return builder.op("Reshape", ordered, builder.ints(0, 0, -1))
 
@@ -113,7 +118,9 @@ def _spans(builder: Builder, views: str | None, width: int) -> dict[str, str]:
     """First and last word of the phrase of every word (`SpanScorer`): P T each."""
     words = builder.op("Gather", builder.linear("states", "spans.of_state"), "words")  # P T 4W
     if views is not None:
-        words = builder.op("Add", words, builder.linear(views, "spans.of_view", bias=False))
+        n_views = builder.stored["spans.of_view.weight"].shape[1]
+        seen = builder.bounded_product(views, "spans.of_view.weight", n_columns=n_views)
+        words = builder.op("Add", words, seen)
     parts = builder.ops(
         "Split", builder.op("Gelu", words), builder.ints(*[width] * 4), n_outputs=4, axis=-1
     )

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper
 
 from capsrl.config import ROUTED, ModelConfig
@@ -39,8 +38,7 @@ def capsules(builder: Builder, config: ModelConfig, views: str | None, predicate
     words = builder.op("Add", words, builder.weight("forms.of_word.bias"))  # n M
     words = builder.op("Gather", words, "words")  # P T M
     if views:
-        of_view = builder.slice(weight, 0, n_view, axis=1)
-        seen = builder.op("MatMul", views, builder.op("Transpose", of_view, perm=[1, 0]))
+        seen = builder.bounded_product(views, "forms.of_word.weight", n_columns=n_view)
         words = builder.op("Add", words, seen)
     predicates = builder.linear(predicates, "forms.of_predicate")  # P M
     if config.capsules.form == "factored":
@@ -142,9 +140,10 @@ def route_in_loop(
     is_word = _is_word(builder)
     with builder.body() as nodes:
         logits, kept = _iterate(builder, words, config, "logits_before", is_word)
-    scans = {f"{name}_after": value for name, value in kept.items()}
+        scans = {f"{name}_after": value for name, value in kept.items()}
+        builder.rename({"going_on": "keep_going", "logits_after": logits, **scans})
     body = helper.make_graph(
-        nodes + _renamed({"going_on": "keep_going", "logits_after": logits, **scans}),
+        nodes,
         "iteration",
         [
             helper.make_tensor_value_info("iteration", TensorProto.INT64, []),
@@ -201,7 +200,3 @@ def _squash(builder: Builder, vectors: str) -> str:
     root = builder.op("Sqrt", builder.op("Add", squared, builder.constant(1e-8, np.float32)))
     factor = builder.op("Div", squared, builder.op("Mul", longer, root))
     return builder.op("Mul", vectors, factor)
-
-
-def _renamed(names: dict[str, str]) -> list[onnx.NodeProto]:
-    return [helper.make_node("Identity", [value], [name]) for name, value in names.items()]

@@ -17,7 +17,7 @@ from capsrl.model.backend import Answer, Backend, Floats, Reading, Scores, Task
 from capsrl.model.decode import most_probable
 from capsrl.model.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.model.inventory import Inventory
-from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, UNSIGNED
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.model.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
@@ -41,18 +41,24 @@ class OnnxBackend(Backend):
         self._n_iterations = n_iterations
         self._folder, self._weights = folder, digest_of(find_stored(folder))
         self._sentences = _open(folder / SENTENCES, self._weights)
-        if not _is_exact(self._sentences):
-            self._sentences = _open(folder / UNSIGNED, self._weights)
+        self._is_exact = _is_exact(self._sentences)
+        if not self._is_exact:
+            self._sentences = self._open(SENTENCES)
         self.has_tagger = "tags" in _outputs(self._sentences)
         self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
-        self._propositions = _open(folder / PROPOSITIONS, self._weights)
+        self._propositions = self._open(PROPOSITIONS)
         transformer = folder / "transformer"
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
 
     @cached_property
     def _traced(self) -> InferenceSession:
         """The graph that any number of iterations and traces need; others are faster."""
-        return _open(self._folder / TRACED, self._weights)
+        return self._open(TRACED)
+
+    def _open(self, graph: str) -> InferenceSession:
+        """A graph, or the one that computes the same on processors without VNNI."""
+        name = graph if self._is_exact else unsigned(graph)
+        return _open(self._folder / name, self._weights)
 
     def index(self, sentence: Sentence) -> IndexedSentence:
         """As `Backend.index`."""

@@ -12,11 +12,15 @@ from capsrl.model.inventory import Inventory
 from capsrl.settings import build, find_mistakes
 
 FORMAT = 1  # version of the folder; raised when older versions of capsrl cannot read it
-# The exported graphs, optional. UNSIGNED computes the same as SENTENCES, for other processors;
-# TRACED the same as PROPOSITIONS, with any number of iterations.
-SENTENCES, UNSIGNED = "sentences.onnx", "sentences-u8.onnx"
-PROPOSITIONS, TRACED = "propositions.onnx", "propositions-trace.onnx"
+# The exported graphs, optional. TRACED computes the same as PROPOSITIONS, with any number of
+# iterations.
+SENTENCES, PROPOSITIONS, TRACED = "sentences.onnx", "propositions.onnx", "propositions-trace.onnx"
 FRAMES = "frames.tsv"  # optional; see `FrameIndex`
+
+
+def unsigned(graph: str) -> str:
+    """The name of the graph that computes the same on processors without VNNI."""
+    return graph.replace(".onnx", "-u8.onnx")
 
 
 def read_config(folder: Path) -> ModelConfig:

@@ -10,7 +10,7 @@ import pytest
 
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import Labeler
-from capsrl.model.read_folder import SENTENCES, UNSIGNED
+from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from tests.helpers.tiny_networks import (
     SENTENCES as TEXT,
 )
@@ -110,6 +110,35 @@ def test_integers_are_near_floats(folder, tmp_path):
         assert np.corrcoef(mine.ravel(), other.ravel())[0, 1] > 0.99
 
 
+def test_views_are_computed_in_integers(folder, tmp_path):
+    """The BiLSTM of the predicates and what follows it; near to what floats give."""
+    copied = tmp_path / "model"
+    shutil.copytree(folder, copied)
+    export(copied, int8=False)
+    shutil.copyfile(folder / SENTENCES, copied / SENTENCES)  # the same states
+    ours, exact = (
+        [
+            argument.probability
+            for sentence in labeler.label_sentences(TEXT, predicates="marked", raw=True)
+            for proposition in sentence.propositions
+            for argument in proposition.arguments
+        ]
+        for labeler in (load(folder), load(copied))
+    )
+    assert ours != exact
+    np.testing.assert_allclose(ours, exact, atol=0.02)
+
+
+def test_a_predicate_does_not_depend_on_the_others(folder):
+    """The ranges of 8-bit values are those of one predicate."""
+    labeler = load(folder)
+    (together,) = labeler.label(TEXT[2], at=range(len(TEXT[2].words)))
+    assert len(together.propositions) > 2
+    for proposition in together.propositions:
+        (alone,) = labeler.label(TEXT[2], at=[proposition.predicate])
+        assert_same_answers([alone], [together.with_propositions([proposition])])
+
+
 def test_unsigned_weights_give_the_same(folder, monkeypatch):
     """Exactly: both are products of integers."""
     signed = load(folder)
@@ -119,9 +148,11 @@ def test_unsigned_weights_give_the_same(folder, monkeypatch):
     monkeypatch.setattr(
         onnx_backend, "_open", lambda file, *rest: opened.append(file.name) or real(file, *rest)
     )
-    unsigned = load(folder)
-    assert opened[:2] == [SENTENCES, UNSIGNED]
-    assert label(unsigned, TEXT) == label(signed, TEXT)
+    others = load(folder)
+    for options in ({}, {"iterations": 5}):
+        assert label(others, TEXT, **options) == label(signed, TEXT, **options)
+    graphs = [SENTENCES, PROPOSITIONS, TRACED]
+    assert opened[:4] == [SENTENCES, *map(unsigned, graphs)]
 
 
 def test_any_number_of_iterations(folder):
