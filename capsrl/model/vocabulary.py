@@ -23,7 +23,7 @@ class Vocab:
 
     def __init__(self, entries: Iterable[str]) -> None:
         self._entries = tuple(entries)
-        self._ids = {entry: number for number, entry in enumerate(self._entries)}
+        self._ids = dict(zip(self._entries, range(len(self._entries)), strict=True))
         if len(self._ids) < len(self._entries):
             twice = next(e for number, e in enumerate(self._entries) if self._ids[e] != number)
             raise ValueError(f"expected distinct entries, got {twice!r} twice")
@@ -51,9 +51,9 @@ class Vocab:
         """The inverse of `to_list`, for data from JSON; raises ModelError naming `source`."""
         if not isinstance(entries, list):
             raise ModelError(f"{source}: expected a list of strings, got {type(entries).__name__}")
-        for number, entry in enumerate(entries):
-            if not isinstance(entry, str):
-                raise ModelError(f"{source}: expected a string as entry {number}, got {entry!r}")
+        if not set(map(type, entries)) <= {str}:
+            number, entry = next(pair for pair in enumerate(entries) if type(pair[1]) is not str)
+            raise ModelError(f"{source}: expected a string as entry {number}, got {entry!r}")
         try:
             return cls(entries)
         except ValueError as error:

@@ -131,10 +131,15 @@ _RULES = [
 
 
 @cache
-def _pattern() -> re.Pattern[str]:
-    """Compile the rules on first use: it takes 0.2 s, and many commands split no text."""
+def _pattern(*, is_ascii: bool) -> re.Pattern[str]:
+    """Compile the rules on first use: it takes 75 ms, those for ASCII text alone 5 ms."""
+    rules, flags = _RULES, re.DOTALL
+    if is_ascii:
+        rules = [rule.replace(_L, r"\w") for rule in _RULES]
+        rules = [rule for rule in rules if _HAN not in rule and _EMOJI not in rule]
+        flags |= re.ASCII
     # Whatever no rule matches is a word of one character, so that nothing is lost.
-    return re.compile("|".join(f"(?:{rule})" for rule in _RULES) + "|.", re.DOTALL)
+    return re.compile("|".join(f"(?:{rule})" for rule in rules) + "|.", flags)
 
 
 def word_ends(stretch: str) -> tuple[int, ...]:
@@ -143,10 +148,11 @@ def word_ends(stretch: str) -> tuple[int, ...]:
 
 
 def _word_ends(stretch: str) -> tuple[int, ...]:
-    if stretch.isalpha() and stretch.isascii():
+    is_ascii = stretch.isascii()
+    if is_ascii and stretch.isalpha():
         return (*_CUTS.get(stretch.lower(), ()), len(stretch))
     ends = []
-    for match in _pattern().finditer(stretch):
+    for match in _pattern(is_ascii=is_ascii).finditer(stretch):
         ends += [match.start() + cut for cut in _CUTS.get(match[0].lower(), ())]
         ends.append(match.end())
     return tuple(ends)

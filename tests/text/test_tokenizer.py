@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.text.tokenizer import word_ends
+from capsrl.text.tokenizer import _pattern, word_ends
 
 
 def cut(stretch: str) -> str:
@@ -172,3 +172,12 @@ def test_long_stretches_take_linear_time(piece):
     # 100,000 characters: were any rule quadratic, one of these would run for many minutes.
     stretch = piece * (100_000 // len(piece)) + "~"
     assert word_ends(stretch)[-1] == len(stretch)
+
+
+@given(st.text(st.characters(codec="ascii"), max_size=20))
+def test_the_rules_for_ascii_text_are_those_for_all_text(text):
+    found, expected = (
+        [match.span() for match in _pattern(is_ascii=is_ascii).finditer(text)]
+        for is_ascii in (True, False)
+    )
+    assert found == expected
