@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TypeVar
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, TypeVar
 
 from capsrl.data.compression import COMPRESSED
 from capsrl.data.files import name_of, read_lines
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 T = TypeVar("T")
 _AHEAD = 4096  # items that are read before they are needed
@@ -98,7 +98,10 @@ def without_waiting(items: Iterable[T]) -> Iterator[T | None]:
         yield item
 
 
-def _progress(unit: str) -> Progress:
+def _progress(unit: str) -> "Progress":
+    from rich.console import Console  # takes longer to import than a small file to read
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),

@@ -63,6 +63,7 @@ MODIFIERS = {
     "V": "part of the predicate",
 }
 
+_FIRST = 8  # lemmas that are searched for one by one; to sort all rows takes as long as about ten
 _FACTS = 3  # columns of a roleset without definition and descriptions
 
 
@@ -124,6 +125,7 @@ class FrameIndex:
         self._decoded: dict[str, Roleset] = {}
         self._roles: dict[str, dict[str, FrameRole]] = {}
         self._lemmas: dict[str, list[tuple[str, str]]] | None = None  # -> (part of speech, sense)
+        self._first_lemmas: dict[str, list[tuple[str, str]]] = {}  # the same, for a few lemmas
 
     @classmethod
     def from_rolesets(
@@ -156,7 +158,7 @@ class FrameIndex:
         give_up.07 for *give*, come_to_terms.14 for *come*; `particle_of` names the rest.
         """
         wanted = ("v", "m") if pos == "v" else (pos,)
-        found = self._by_lemma().get(lemma, ())
+        found = self._of_lemma(lemma)
         unique = dict.fromkeys(sense for each, sense in found if pos is None or each in wanted)
         return tuple(sorted(unique, key=lambda sense: name_of(sense).split("_")[0] != lemma))
 
@@ -233,14 +235,17 @@ class FrameIndex:
 
     def _by_lemma(self) -> dict[str, list[tuple[str, str]]]:
         if self._lemmas is None:
-            lemmas: dict[str, list[tuple[str, str]]] = {}
-            for sense, row in self._rows.items():
-                for pos, words in _decode_aliases(sense, row[: row.index("\t")]):
-                    lemmas.setdefault(words, []).append((pos, sense))
-                    if "_" in words and pos in HEAD_FIRST:
-                        lemmas.setdefault(words.partition("_")[0], []).append((pos, sense))
-            self._lemmas = lemmas  # only now: another thread may be asking
+            self._lemmas = _group_by_lemma(self._rows.items())
         return self._lemmas
+
+    def _of_lemma(self, lemma: str) -> list[tuple[str, str]]:
+        """(part of speech, sense) of what a lemma evokes; the first ones are searched for."""
+        if self._lemmas is not None or len(self._first_lemmas) == _FIRST:
+            return self._by_lemma().get(lemma, [])
+        if lemma not in self._first_lemmas:
+            rows = ((s, row) for s, row in self._rows.items() if lemma in s or lemma in row)
+            self._first_lemmas[lemma] = _group_by_lemma(rows).get(lemma, [])
+        return self._first_lemmas[lemma]
 
     @classmethod
     def load(cls, file: str | Path) -> "FrameIndex":
@@ -282,6 +287,17 @@ class FrameIndex:
 NO_FRAMES = FrameIndex({})
 
 _REMEDY = "make it again: capsrl frames FOLDER"
+
+
+def _group_by_lemma(rows: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str, str]]]:
+    """Lemma -> (part of speech, sense) of the senses that it evokes, in the order of the rows."""
+    lemmas: dict[str, list[tuple[str, str]]] = {}
+    for sense, row in rows:
+        for pos, words in _decode_aliases(sense, row[: row.index("\t")]):
+            lemmas.setdefault(words, []).append((pos, sense))
+            if "_" in words and pos in HEAD_FIRST:
+                lemmas.setdefault(words.partition("_")[0], []).append((pos, sense))
+    return lemmas
 
 
 def name_of(sense: str) -> str:

@@ -7,8 +7,9 @@ patterns counted in the corpus: `{}.01`, `{}`, or a sense that many lemmas share
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex, FrameRole, Roleset
@@ -107,11 +108,21 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
         if not isinstance(data.get(name, {}), dict):
             found = type(data[name]).__name__
             raise ModelError(f"{source}: expected {name} to be a JSON object, got {found}")
-    for lemma, ids in data["candidates"].items():
-        if not isinstance(ids, list) or not all(type(i) is int and 0 <= i < n_senses for i in ids):
-            raise ModelError(
-                f"{source}: expected candidates of {lemma!r} from 0 to {n_senses - 1}, got {ids}"
-            )
+    if not _are_ids(data["candidates"].values(), n_senses):
+        lemma, ids = next(
+            pair for pair in data["candidates"].items() if not _are_ids(pair[1:], n_senses)
+        )
+        raise ModelError(
+            f"{source}: expected candidates of {lemma!r} from 0 to {n_senses - 1}, got {ids}"
+        )
+
+
+def _are_ids(lists: Collection[object], count: int) -> bool:
+    """Whether all are lists of integers from 0 to `count` - 1; many are checked at a time."""
+    if not set(map(type, lists)) <= {list}:
+        return False
+    ids = list(chain.from_iterable(lists))  # type: ignore[arg-type]
+    return set(map(type, ids)) <= {int} and (not ids or (0 <= min(ids) and max(ids) < count))
 
 
 def _described(descriptions: Mapping[str, Mapping[str, str]]) -> FrameIndex:

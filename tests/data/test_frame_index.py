@@ -41,6 +41,17 @@ def index():
     return FrameIndex.from_rolesets(ALL, ["source: written here"])
 
 
+def test_lemmas_are_found_alike_one_by_one_and_together():
+    """The first lemmas are searched for; then all rows are sorted by lemma."""
+    lemmas = ["give", "giving", "line", "lined", "take", "walk", "come", "check", "align", ""]
+    searching = FrameIndex.from_rolesets(ALL)
+    found = [searching.rolesets_of(lemma) for lemma in lemmas * 2]
+    sorted_first = FrameIndex.from_rolesets(ALL)
+    sorted_first.senses_by_lemma()
+    assert found == [sorted_first.rolesets_of(lemma) for lemma in lemmas * 2]
+    assert any(found)
+
+
 @pytest.mark.parametrize(
     ("lemma", "pos", "senses"),
     [
