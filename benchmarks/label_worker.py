@@ -22,7 +22,7 @@ def main() -> None:
     """Answer lines until standard input ends."""
     n_threads = int(sys.argv[1])
     has_threads = "threads" in inspect.signature(capsrl.load).parameters
-    labeler = capsrl.load(**({"threads": n_threads} if has_threads else {}))
+    labeler = capsrl.load(threads=n_threads) if has_threads else capsrl.load()
     texts = json.loads(sys.stdin.readline())
     for line in sys.stdin:
         processor, wall = time.process_time(), time.perf_counter()

@@ -65,6 +65,11 @@ class Labeler:
         self._predictor = Predictor(self.backend, self.frames, calibration)
         self.threads = threads
 
+    def __repr__(self) -> str:
+        n_roles, n_senses = len(self.inventory.roles) - 1, len(self.inventory.senses)
+        runtime = type(self.backend).__name__
+        return f"Labeler({runtime} on {self.device}, {n_roles} roles, {n_senses:,} senses)"
+
     @property
     def inventory(self) -> Inventory:
         """The roles, senses and words the model knows."""

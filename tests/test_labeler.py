@@ -332,3 +332,11 @@ def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
     loaded = Labeler.load(tmp_path / "model")
     assert "a\ud800b" in loaded.inventory.words
     assert label(loaded, odd) == label(labeler, odd)
+
+
+def test_repr_says_what_runs_and_what_it_knows():
+    labeler = make_labeler()
+    roles, senses = labeler.inventory.roles, labeler.inventory.senses
+    assert repr(labeler) == (
+        f"Labeler(TorchBackend on {labeler.device}, {len(roles) - 1} roles, {len(senses)} senses)"
+    )
