@@ -117,11 +117,11 @@ def _check_senses(data: Mapping[str, Any], source: str) -> None:
         )
 
 
-def _are_ids(lists: Collection[object], count: int) -> bool:
+def _are_ids(lists: Collection[Any], count: int) -> bool:
     """Whether all are lists of integers from 0 to `count` - 1; many are checked at a time."""
     if not set(map(type, lists)) <= {list}:
         return False
-    ids = list(chain.from_iterable(lists))  # type: ignore[arg-type]
+    ids = list(chain.from_iterable(lists))
     return set(map(type, ids)) <= {int} and (not ids or (0 <= min(ids) and max(ids) < count))
 
 
