@@ -34,6 +34,7 @@ PREDICATE = "predicate"  # the only group of predicates
 # The probability of every guessed sense before calibration: the network compares a guess with the
 # other senses of a word that is only spelled alike, and is certain of it if there are none.
 GUESS = 0.5
+DIGITS = 6  # of calibrated probabilities; more are noise, which would fill the files
 _LARGEST = 36.0  # log odds of the largest number below 1
 
 
@@ -115,7 +116,8 @@ class Calibration:
     ) -> Confidences:
         """Calibrate the probabilities that the network gives.
 
-        A whole proposition is never more probable than its sense or one of its arguments.
+        A whole proposition is never more probable than its sense or one of its arguments. The
+        results have DIGITS digits.
 
         groups  P  see `sense_group`
         roles   A
@@ -125,10 +127,16 @@ class Calibration:
         guessed = np.array([group == _GUESSED for group in groups], bool)
         senses = self.senses(np.where(guessed, GUESS, raw.senses), groups) * factors
         arguments = self.arguments(raw.arguments, roles) * factors[raw.owners]
-        wholes = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
+        wholes: Floats = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
         np.minimum.at(wholes, raw.owners, arguments)
-        predicates = np.where(np.isnan(raw.predicates), np.nan, factors)
-        return Confidences(predicates, senses, wholes, arguments, raw.owners)
+        predicates: Floats = np.where(np.isnan(raw.predicates), np.nan, factors)
+        return Confidences(
+            predicates=np.round(predicates, DIGITS),
+            senses=np.round(senses, DIGITS),
+            propositions=np.round(wholes, DIGITS),
+            arguments=np.round(arguments, DIGITS),
+            owners=raw.owners,
+        )
 
     def apply(
         self, propositions: Sequence[Proposition], sense_counts: Mapping[str, int]
