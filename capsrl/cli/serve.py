@@ -48,11 +48,22 @@ def serve_command(
         option("SECONDS", "Maximum time per request, in the queue too.", min=0.1),
     ] = 30.0,
     queue: Annotated[int, option("N", "Maximum waiting requests; else status 503.", min=1)] = 64,
-    batch: Annotated[int, option("N", "Maximum requests labeled in one batch.", min=1)] = 32,
+    batch: Annotated[
+        int | None,
+        option("N", "Maximum requests labeled together. Default: 8 with onnx, else 32.", min=1),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        option(
+            "ORIGIN",
+            "Let pages of this origin use the service: https://example.org, or * for all. May be "
+            "repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Run a web service with a demo page.
 
-    The service answers POST /label; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
+    The service answers POST /label, as /docs describes; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
     more requests and answers those it has.
     """
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
@@ -68,7 +79,7 @@ def serve_command(
     with _listen(host, port) as listening:
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
         config = uvicorn.Config(
-            make_app(labeler, limits=limits, token=token),
+            make_app(labeler, limits=limits, token=token, cors=cors or ()),
             http="h11",
             ws="none",
             lifespan="on",

@@ -67,6 +67,7 @@ class Backend(ABC):
     marks_predicates  the network encodes a sentence once per predicate, in `score`
     batch_words       words of a batch, padding counted
     max_pairs         pairs of a predicate and a word that `score` takes at a time
+    concurrent        several threads can label at the same time, each on one core
     """
 
     inventory: Inventory
@@ -75,6 +76,7 @@ class Backend(ABC):
     marks_predicates: bool
     batch_words: int
     max_pairs: int
+    concurrent: bool = False
 
     @abstractmethod
     def index(self, sentence: Sentence) -> IndexedSentence:

@@ -1,28 +1,30 @@
-"""Label a batch of requests in as few forward passes as possible."""
+"""Label a batch of requests in as few forward passes as possible, and write their responses."""
 
+import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from capsrl.data.conll09 import format_conll09
 from capsrl.errors import CapsrlError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
-from capsrl.serve.requests import BadRequest, LabelRequest
+from capsrl.serve.requests import LabelRequest
 from capsrl.text.reading import mark_predicates, to_sentences
 
 if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
     from capsrl.labeler import Labeler
 
-# Requests that arrive together have sentences of all lengths, and a CPU also computes the padding:
-# smaller batches of similar lengths take a fifth less time. On a GPU padding costs little.
-_CPU_BATCH = 16
+# torch pads the sentences of a batch and computes the padding on a CPU too: smaller batches of
+# similar lengths take a fifth less time. On a GPU padding costs little; onnxruntime pads nothing.
+_TORCH_BATCH = 16
 
 
 @dataclass(frozen=True)
 class LabelResponse:
-    """The JSON of a response, and the numbers of what is in it."""
+    """The body of a response, and the numbers of what is in it."""
 
     body: bytes
     sentences: int
@@ -31,64 +33,95 @@ class LabelResponse:
 
 
 def label_requests(
-    labeler: "Labeler", requests: Sequence[LabelRequest]
+    labeler: "Labeler", requests: Sequence[LabelRequest], model: Mapping[str, str | None]
 ) -> list[LabelResponse | Exception]:
     """The response to each request, or the exception that this request alone caused.
 
     Sentences of requests with the same options share batches.
+
+    model  the field `model` of JSON responses
     """
     responses: dict[int, LabelResponse | Exception] = {}
-    groups: dict[Options, dict[int, list[list[Sentence]]]] = defaultdict(dict)
+    groups: dict[Options, list[int]] = defaultdict(list)
     for number, request in enumerate(requests):
-        try:
-            groups[request.options][number] = _read_texts(request)
-        except CapsrlError as error:
-            responses[number] = BadRequest(str(error))
-    for options, group in groups.items():
-        labeled = _label_group(labeler, list(group.values()), options)
-        for number, result in zip(group, labeled, strict=True):
-            responses[number] = (
-                result if isinstance(result, Exception) else _response(requests[number], result)
-            )
+        groups[request.options].append(number)
+    for options, numbers in groups.items():
+        texts = [_read_texts(requests[number]) for number in numbers]
+        for number, result in zip(numbers, _label_group(labeler, texts, options), strict=True):
+            failed = isinstance(result, Exception)
+            responses[number] = result if failed else _respond(requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
 def _read_texts(request: LabelRequest) -> list[list[Sentence]]:
-    """The sentences of each text; raises DataError for an offset outside the words."""
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if request.at is None:
         return texts
-    return [mark_predicates(sentences, request.at) for sentences in texts]
+    return [mark_predicates(text, set(request.at) - _outside(request.at, text)) for text in texts]
+
+
+def _outside(offsets: Iterable[int], sentences: Sequence[Sentence]) -> set[int]:
+    """The offsets at which there is no word."""
+    words = [
+        range(first + start, first + end)
+        for sentence in sentences
+        for first in [sentence.start or 0]
+        for start, end in sentence.offsets or ()
+    ]
+    return set(offsets).difference(*words)
 
 
 def _label_group(
     labeler: "Labeler", group: Sequence[list[list[Sentence]]], options: Options
 ) -> list[list[list[Sentence]] | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
+    pads = labeler.device == "cpu" and not labeler.backend.concurrent
     try:
         labeled = labeler.label_sentences(
             [sentence for texts in group for text in texts for sentence in text],
             options=options,
-            batch_size=_CPU_BATCH if labeler.device == "cpu" else None,
+            batch_size=_TORCH_BATCH if pads else None,
         )
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:
-            return [BadRequest(str(error)) if isinstance(error, CapsrlError) else error]
+            return [error]
     # One bad request must not fail the others in its batch.
     return [_label_group(labeler, [texts], options)[0] for texts in group]
 
 
-def _response(request: LabelRequest, texts: Sequence[Sequence[Sentence]]) -> LabelResponse:
-    results = [
-        f'{{"sentences": [{", ".join(sentence.standalone().to_json() for sentence in text)}]}}'
-        for text in texts
-    ]
-    body = f'{{"results": [{", ".join(results)}]}}' if request.many else results[0]
+def _respond(
+    request: LabelRequest, texts: Sequence[Sequence[Sentence]], model: Mapping[str, str | None]
+) -> LabelResponse | Exception:
+    texts = [[sentence.standalone() for sentence in text] for text in texts]
     sentences = [sentence for text in texts for sentence in text]
+    try:
+        if request.format == "csv":
+            body = _write_csv(texts)
+        elif request.format == "conll09":
+            body = "".join(map(format_conll09, sentences))
+        else:
+            body = _write_json(request, texts, model)
+    except CapsrlError as error:
+        return error
     return LabelResponse(
         body.encode(),
         sentences=len(sentences),
         words=sum(map(len, sentences)),
         propositions=sum(len(sentence.propositions) for sentence in sentences),
     )
+
+
+def _write_json(
+    request: LabelRequest, texts: Sequence[Sequence[Sentence]], model: Mapping[str, str | None]
+) -> str:
+    lists = [f"[{', '.join(sentence.to_json() for sentence in text)}]" for text in texts]
+    start = f'{{"model": {json.dumps(model)}, '
+    if request.many:
+        results = ", ".join(f'{{"sentences": {sentences}}}' for sentences in lists)
+        return f'{start}"results": [{results}]}}'
+    warnings = ""
+    if request.at and (missing := sorted(_outside(request.at, texts[0]))):
+        told = [f"at: there is no word at offset {offset}" for offset in missing]
+        warnings = f', "warnings": {json.dumps(told)}'
+    return f'{start}"sentences": {lists[0]}{warnings}}}'

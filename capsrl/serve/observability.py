@@ -9,7 +9,7 @@ import logging
 import secrets
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Info,
     PlatformCollector,
     ProcessCollector,
     generate_latest,
@@ -32,7 +33,7 @@ from capsrl.serve.labeling import LabelResponse
 
 LOGGER = logging.getLogger("capsrl.serve")
 _FIELDS = "capsrl.log_fields"  # key of an ASGI scope
-_PATHS = ("/label", "/health", "/ready", "/metrics", "/openapi.json", "/")
+_PATHS = ("/label", "/health", "/ready", "/metrics", "/openapi.json", "/docs", "/")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUESTS = (1, 2, 4, 8, 16, 32, 64)
@@ -78,7 +79,7 @@ def _describe_error(error: BaseException) -> dict[str, Any]:
 class Metrics:
     """The Prometheus metrics of one server, in a registry of its own."""
 
-    def __init__(self, waiting: Callable[[], int]) -> None:
+    def __init__(self, waiting: Callable[[], int], model: Mapping[str, str | None]) -> None:
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)  # memory, processor time, open files
         PlatformCollector(registry=registry)
@@ -89,23 +90,29 @@ class Metrics:
         self.seconds = histogram(
             "capsrl_request_seconds", "Seconds from request to response", ["path"], buckets=_SECONDS
         )
-        self.batch_requests = histogram(
+        self._batch_requests = histogram(
             "capsrl_batch_requests", "Requests per batch", buckets=_REQUESTS
         )
-        self.batch_seconds = histogram(
+        self._batch_seconds = histogram(
             "capsrl_batch_seconds", "Seconds spent labeling a batch", buckets=_SECONDS
         )
         self._sentences = counter("capsrl_sentences", "Sentences labeled")
         self._words = counter("capsrl_words", "Words labeled")
         self._propositions = counter("capsrl_propositions", "Propositions found")
+        labels = {name: value or "" for name, value in model.items()}
+        Info("capsrl_model", "The model", registry=registry).info(labels)
         queue = Gauge("capsrl_queue_requests", "Requests waiting in the queue", registry=registry)
         queue.set_function(waiting)
 
-    def count_response(self, response: LabelResponse) -> None:
-        """Add the sentences, words and propositions of a response."""
-        self._sentences.inc(response.sentences)
-        self._words.inc(response.words)
-        self._propositions.inc(response.propositions)
+    def count_batch(self, responses: Sequence[LabelResponse | Exception], seconds: float) -> None:
+        """Add a batch and what its responses have."""
+        self._batch_seconds.observe(seconds)
+        self._batch_requests.observe(len(responses))
+        for response in responses:
+            if isinstance(response, LabelResponse):
+                self._sentences.inc(response.sentences)
+                self._words.inc(response.words)
+                self._propositions.inc(response.propositions)
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""
@@ -167,6 +174,7 @@ class RequestLog:
 
 def _known_path(path: str) -> str:
     """One of our paths: any other is text that a user sent, and would make a metric of its own."""
-    if path.startswith("/static/"):
-        return "/static"
+    for folder in ("/static", "/docs-files"):
+        if path.startswith(f"{folder}/"):
+            return folder
     return path if path in _PATHS else "other"
