@@ -188,6 +188,20 @@ class Sentence:
         line: str = _jsonl().format_jsonl(self)
         return line.removesuffix("\n")
 
+    def to_rows(
+        self, *, document: object = None, number: int | None = None
+    ) -> list[dict[str, Any]]:
+        """Rows of a table, one per argument; `capsrl.tables.schema` says what the columns are.
+
+        A proposition without arguments has a row too, and so has a sentence without propositions.
+        Offsets count into the whole text that the sentence was found in.
+
+        document  what the column "document" has
+        number    of the sentence in its document, for the column "sentence"
+        """
+        rows: list[dict[str, Any]] = _rows().argument_rows(self, document=document, number=number)
+        return rows
+
     def _repr_html_(self) -> str:
         """What notebooks show."""
         html: str = _show().html_fragment(self)
@@ -207,6 +221,12 @@ def _jsonl() -> ModuleType:
     from capsrl.data import jsonl
 
     return jsonl
+
+
+def _rows() -> ModuleType:
+    from capsrl.tables import rows
+
+    return rows
 
 
 def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:

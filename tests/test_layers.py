@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "recipe": SETTINGS,
     "text": GROUND,
     "data": SETTINGS | {"text"},
+    "tables": GROUND | {"data", "text"},
     "score": GROUND,
     "show": GROUND | {"text"},
     "model": MODEL,
@@ -33,7 +34,7 @@ MAY_IMPORT = {
     "distill": TRAIN,
     "train": TRAIN | {"distill"},
     "serve": MODEL | {"labeler", "capsrl"},
-    "cli": TRAIN | {"distill", "export", "train", "show", "serve"},
+    "cli": TRAIN | {"distill", "export", "train", "show", "serve", "tables"},
     "spacy": MODEL | {"labeler", "show", "capsrl"},
     "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
@@ -41,6 +42,7 @@ MAY_IMPORT = {
 # Layers above the one that offers them, imported when called.
 LAZY = {
     "capsrl.sentence._jsonl": "capsrl.data",
+    "capsrl.sentence._rows": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
     "capsrl._labeler_class": "capsrl.labeler",

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from capsrl.cli.progress import watched_lines
+from capsrl.data.compression import AND_COMPRESSED
 from capsrl.data.files import STANDARD, find_encoding, name_of, suffix_of
 from capsrl.data.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.errors import ConfigError, DataError
@@ -142,8 +143,7 @@ def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
     if not known:
         raise ConfigError(
             f"{folder}: expected files with a suffix of {' '.join((*suffixes, *_HTML))} "
-            f"(and .gz or .xz), got "
-            f"{_count_suffixes(files)}"
+            f"({AND_COMPRESSED}), got {_count_suffixes(files)}"
         )
     if len(known) < len(files):
         skipped = _count_suffixes(set(files) - set(known))

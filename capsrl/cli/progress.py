@@ -10,7 +10,8 @@ from pathlib import Path
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsrl.data.files import COMPRESSED, name_of, read_lines
+from capsrl.data.compression import COMPRESSED
+from capsrl.data.files import name_of, read_lines
 
 _EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
 

@@ -63,8 +63,8 @@ def serve_command(
 ) -> None:
     """Run a web service with a demo page.
 
-    The service answers POST /label, as /docs describes; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
-    more requests and answers those it has.
+    The service answers POST /label; the page is at /, a description for programmers at /docs.
+    Ctrl-C or SIGTERM stops it: it accepts no more requests and answers those it has.
     """
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")

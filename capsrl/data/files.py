@@ -1,4 +1,4 @@
-"""Read and write lines of text: plain, .gz and .xz files, standard input and output.
+"""Read and write lines of text: plain and compressed files, standard input and output.
 
 Reading holds one line at a time; files are UTF-8 unless another encoding is named. Writing is
 atomic: it goes to a temporary file beside the target, which is renamed at the end, so an error
@@ -8,32 +8,27 @@ never leaves half a file or loses the old one.
 import codecs
 import contextlib
 import errno
-import gzip
 import hashlib
 import io
-import lzma
 import os
 import secrets
 import stat
 import sys
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.data.compression import (
+    COMPRESSED,
+    compress,
+    compression_of,
+    damages,
+    decompress,
+    is_known,
+)
+from capsrl.errors import ConfigError, DataError, install_hint
 
 STANDARD = "-"  # the name of standard input and output on the command line
-COMPRESSED = (".gz", ".xz")
-# How compressed files begin; the last four are refused with a clear message.
-_MAGIC = {
-    ".gz": b"\x1f\x8b",
-    ".xz": b"\xfd7zXZ\x00",
-    ".bz2": b"BZh",
-    ".zst": b"\x28\xb5\x2f\xfd",
-    ".lz4": b"\x04\x22\x4d\x18",
-    ".zip": b"PK\x03\x04",
-}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -50,13 +45,12 @@ def read_lines(
     Raises ConfigError for an unknown encoding, DataError naming the file, and the line if there is
     one. Some lines before the damage in a damaged compressed file may have been yielded by then.
     """
-    check_compression(path)
     codec = find_encoding(encoding or "utf-8", option or "encoding")
     number = 0
     raw = b""
     try:
-        with _open_binary(path) as file:
-            if not _has_byte_lines(codec):
+        with open_binary(path) as file:
+            if not has_byte_lines(codec):
                 yield from _decoded_lines(file, codec)
                 return
             for number, raw in enumerate(file, start=1):
@@ -65,21 +59,50 @@ def read_lines(
                 yield raw.rstrip(b"\r\n").decode(codec)
     except UnicodeDecodeError as error:
         raise _wrong_encoding(path, number, raw, error, codec, option) from None
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        suffix = Path(path).suffix.lower()
-        with open(path, "rb") as file:
-            found = _compression_of(file.read(6))
-        if suffix != found:
-            raise DataError(
-                f"{name_of(path)}: expected {suffix} data, got something else; "
-                f"remove {suffix} from the name if the file is not compressed"
-            ) from None
+    except damages() as error:
         raise DataError(
             f"{name_of(path)}: expected more compressed text after line {number}, "
             f"got {str(error) or type(error).__name__}; the file is damaged or cut short"
         ) from None
     except OSError as error:
         raise DataError(f"{name_of(path)}: cannot be read: {error.strerror or error}") from None
+
+
+@contextlib.contextmanager
+def open_binary(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file to read its bytes, decompressed; `-` is standard input, which stays open.
+
+    The path may be a URL (s3://bucket/file), which fsspec opens. A compressed file is recognized
+    by its content; one that has the suffix of a compression must be compressed with it.
+    """
+    with _open_raw(path) as file:
+        suffix = Path(path).suffix.lower()
+        found = compression_of(file.peek(8)[:8]) if suffix in COMPRESSED else suffix
+        if suffix != found:
+            raise DataError(
+                f"{name_of(path)}: expected {suffix} data, got something else; "
+                f"remove {suffix} from the name if the file is not compressed"
+            )
+        content = decompress(file, name_of(path))
+        yield content
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether a path is a URL, which fsspec opens, and not the name of a local file."""
+    return "://" in str(path)
+
+
+def file_system_of(url: str) -> tuple[Any, str]:
+    """The file system of fsspec that a URL belongs to, and the path of the URL in it."""
+    try:
+        import fsspec
+    except ModuleNotFoundError:
+        raise ConfigError(f"{url}: URLs need fsspec: {install_hint('tables')}") from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:  # a package or a protocol that is not there
+        raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
+    return system, path
 
 
 @contextlib.contextmanager
@@ -137,9 +160,9 @@ def suffix_of(path: str | Path) -> str:
 def check_compression(path: str | Path) -> None:
     """Raise DataError for a suffix of a compression that is not supported."""
     suffix = Path(path).suffix.lower()
-    if suffix in _MAGIC and suffix not in COMPRESSED:
+    if is_known(suffix) and suffix not in COMPRESSED:
         raise DataError(
-            f"{path}: expected plain text, {' or '.join(COMPRESSED)}, got {suffix}; "
+            f"{path}: expected plain text or {', '.join(COMPRESSED)}, got {suffix}; "
             "recompress the file"
         )
 
@@ -149,24 +172,29 @@ def name_of(path: str | Path) -> str:
     return "<stdin>" if str(path) == STANDARD else str(path)
 
 
-def _open_binary(path: str | Path) -> contextlib.AbstractContextManager[IO[bytes]]:
+@contextlib.contextmanager
+def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
+    """The bytes of a file as they are."""
     if str(path) == STANDARD:
-        return contextlib.nullcontext(sys.stdin.buffer)
-    suffix = Path(path).suffix.lower()
-    # The buffer yields lines many times faster than the decompressors themselves.
-    if suffix == ".gz":
-        return io.BufferedReader(cast(io.RawIOBase, gzip.open(path, "rb")), 1 << 16)
-    if suffix == ".xz":
-        return io.BufferedReader(cast(io.RawIOBase, lzma.open(path, "rb")), 1 << 16)
-    return open(path, "rb")
+        # A file that tests put in the place of standard input may not be a BufferedReader.
+        ours = isinstance(sys.stdin.buffer, io.BufferedReader)
+        file = sys.stdin.buffer if ours else io.BufferedReader(cast(Any, sys.stdin.buffer))
+        try:
+            yield cast(io.BufferedReader, file)
+        finally:
+            if not ours:
+                cast(io.BufferedReader, file).detach()
+        return
+    if not is_url(path):
+        with open(path, "rb") as local:
+            yield local
+        return
+    system, inside = file_system_of(str(path))
+    with system.open(inside, "rb") as remote, io.BufferedReader(remote) as buffered:
+        yield buffered
 
 
-def _compression_of(data: bytes) -> str | None:
-    """Return the suffix of a compressed file that begins with these bytes."""
-    return next((suffix for suffix, magic in _MAGIC.items() if data.startswith(magic)), None)
-
-
-def _has_byte_lines(codec: str) -> bool:
+def has_byte_lines(codec: str) -> bool:
     """Whether the byte 10 is a line end and nothing else, as in all but UTF-16, UTF-32, EBCDIC."""
     return "a\n".encode(codec) == b"a\n"
 
@@ -189,16 +217,10 @@ def _wrong_encoding(
     codec: str,
     option: str | None,
 ) -> DataError:
-    """The error for bytes that are not text in the encoding, or that are compressed."""
-    suffix = _compression_of(raw) if number == 1 else None
-    if suffix is not None:
-        fix = f", or add {suffix} to its name" if suffix in COMPRESSED else ""
-        return DataError(
-            f"{name_of(path)}: expected text, got {suffix} data; decompress it first{fix}"
-        )
+    """The error for bytes that are not text in the encoding."""
     where = f"{name_of(path)}:{number}" if number else name_of(path)
     byte = error.object[error.start]
-    guess = _guess_encoding(raw) if codec == "utf-8" else "utf-8"
+    guess = guess_encoding(raw) if codec == "utf-8" else "utf-8"
     fix = f"name its encoding, such as {option} {guess}, or " if option else ""
     return DataError(
         f"{where}: expected {codec.upper()} text, got byte 0x{byte:02x}; "
@@ -206,7 +228,7 @@ def _wrong_encoding(
     )
 
 
-def _guess_encoding(raw: bytes) -> str:
+def guess_encoding(raw: bytes) -> str:
     """A likely encoding of a line that is not UTF-8."""
     if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
@@ -256,18 +278,8 @@ def _new_file(temporary: Path, path: str | Path) -> IO[bytes]:
 
 @contextlib.contextmanager
 def _text(raw: IO[bytes], target: Path) -> Iterator[TextIO]:
-    suffix = target.suffix.lower()
-    if suffix == ".gz":
-        # No name and no time in the header: the same text gives the same bytes.
-        with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as packed:
-            with _detached(cast(IO[bytes], packed)) as text:
-                yield text
-    elif suffix == ".xz":
-        with lzma.open(raw, "wb") as packed_xz, _detached(cast(IO[bytes], packed_xz)) as text:
-            yield text
-    else:
-        with _detached(raw) as text:
-            yield text
+    with compress(raw, target.suffix.lower()) as packed, _detached(packed) as text:
+        yield text
 
 
 @contextlib.contextmanager

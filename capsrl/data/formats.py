@@ -11,7 +11,8 @@ brackets  by name             bracketed lines, `[A0 Mira] [V sold]` (written onl
 spans     .tsv                the phrases of the arguments, see spans.py (written only)
 
 Universal PropBank 2.0, stand-off, is `conllup` merged with the CoNLL-U file that has the words.
-Files may be compressed: .gz or .xz after the suffix. docs/data.md says what each format keeps.
+Files may be compressed: .gz, .xz, .bz2 or .zst after the suffix. docs/data.md says what each
+format keeps.
 The suffixes of `json`, `html` and `svg` are here for the command line, which writes them.
 """
 
@@ -21,10 +22,10 @@ from itertools import count
 from pathlib import Path
 
 from capsrl.data.bio import format_allennlp, format_brackets
+from capsrl.data.compression import AND_COMPRESSED
 from capsrl.data.conll09 import format_conll09, read_conll09
 from capsrl.data.conllu import HEADER, format_conllup, read_conllu
 from capsrl.data.files import (
-    COMPRESSED,
     STANDARD,
     check_compression,
     name_of,
@@ -115,7 +116,7 @@ def format_of(
         known = " ".join(suffix for suffix, format in SUFFIXES.items() if format in formats)
         hint = f"{_HINTS[found]}; " if found in _HINTS else ""
         raise ConfigError(
-            f"{path}: expected a suffix of {known} (and {' or '.join(COMPRESSED)}), "
+            f"{path}: expected a suffix of {known} ({AND_COMPRESSED}), "
             f"got {suffix or 'none'}; {hint}rename the file or {advice}"
         )
     return found

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
-from capsrl.data.files import COMPRESSED, STANDARD, name_of, open_writer, read_lines, suffix_of
+from capsrl.data.compression import COMPRESSED
+from capsrl.data.files import STANDARD, name_of, open_writer, read_lines, suffix_of
 from capsrl.data.rows import name_sentence
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence

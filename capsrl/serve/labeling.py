@@ -7,19 +7,26 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from fastapi import HTTPException
+
 from capsrl.data.conll09 import format_conll09
 from capsrl.errors import CapsrlError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.requests import LabelRequest
+from capsrl.tables.schema import ARGUMENT_COLUMNS
+from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, to_sentences
 
 if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
     from capsrl.labeler import Labeler
 
-# torch pads the sentences of a batch and computes the padding on a CPU too: smaller batches of
-# similar lengths take a fifth less time. On a GPU padding costs little; onnxruntime pads nothing.
-_TORCH_BATCH = 16
+# torch pads the sentences of a batch, and a CPU computes the padding: smaller batches of similar
+# lengths take a fifth less time. On a GPU padding costs little; onnxruntime pads nothing.
+_PADDED_BATCH = 16
+_MAX_MESSAGE = 300  # characters; a message may quote a value of any length
+
+Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
 
 
 @dataclass(frozen=True)
@@ -46,54 +53,54 @@ def label_requests(
     for number, request in enumerate(requests):
         groups[request.options].append(number)
     for options, numbers in groups.items():
-        texts = [_read_texts(requests[number]) for number in numbers]
-        for number, result in zip(numbers, _label_group(labeler, texts, options), strict=True):
+        group = [_read_texts(requests[number]) for number in numbers]
+        for number, result in zip(numbers, _label_group(labeler, group, options), strict=True):
             failed = isinstance(result, Exception)
             responses[number] = result if failed else _respond(requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
-def _read_texts(request: LabelRequest) -> list[list[Sentence]]:
+def _read_texts(request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - _outside(request.at, text)) for text in texts]
 
 
-def _outside(offsets: Iterable[int], sentences: Sequence[Sentence]) -> set[int]:
+def _outside(offsets: Iterable[int], sentences: Iterable[Sentence]) -> set[int]:
     """The offsets at which there is no word."""
-    words = [
-        range(first + start, first + end)
-        for sentence in sentences
-        for first in [sentence.start or 0]
-        for start, end in sentence.offsets or ()
-    ]
+    spans = [(each.start or 0, span) for each in sentences for span in each.offsets or ()]
+    words = (range(first + start, first + end) for first, (start, end) in spans)
     return set(offsets).difference(*words)
 
 
 def _label_group(
-    labeler: "Labeler", group: Sequence[list[list[Sentence]]], options: Options
-) -> list[list[list[Sentence]] | Exception]:
+    labeler: "Labeler", group: Sequence[Texts], options: Options
+) -> list[Texts | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
     pads = labeler.device == "cpu" and not labeler.backend.concurrent
     try:
         labeled = labeler.label_sentences(
             [sentence for texts in group for text in texts for sentence in text],
             options=options,
-            batch_size=_TORCH_BATCH if pads else None,
+            batch_size=_PADDED_BATCH if pads else None,
         )
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:
-            return [error]
+            return [_refusal(error) if isinstance(error, CapsrlError) else error]
     # One bad request must not fail the others in its batch.
     return [_label_group(labeler, [texts], options)[0] for texts in group]
 
 
+def _refusal(error: CapsrlError) -> HTTPException:
+    return HTTPException(422, str(error)[:_MAX_MESSAGE])
+
+
 def _respond(
-    request: LabelRequest, texts: Sequence[Sequence[Sentence]], model: Mapping[str, str | None]
+    request: LabelRequest, labeled: Texts, model: Mapping[str, str | None]
 ) -> LabelResponse | Exception:
-    texts = [[sentence.standalone() for sentence in text] for text in texts]
+    texts = [[sentence.standalone() for sentence in text] for text in labeled]
     sentences = [sentence for text in texts for sentence in text]
     try:
         if request.format == "csv":
@@ -102,8 +109,8 @@ def _respond(
             body = "".join(map(format_conll09, sentences))
         else:
             body = _write_json(request, texts, model)
-    except CapsrlError as error:
-        return error
+    except CapsrlError as error:  # a format cannot hold every word
+        return _refusal(error)
     return LabelResponse(
         body.encode(),
         sentences=len(sentences),
@@ -112,16 +119,23 @@ def _respond(
     )
 
 
-def _write_json(
-    request: LabelRequest, texts: Sequence[Sequence[Sentence]], model: Mapping[str, str | None]
-) -> str:
+def _write_csv(texts: Texts) -> str:
+    rows = [
+        row
+        for document, text in enumerate(texts, 1)
+        for number, sentence in enumerate(text, 1)
+        for row in sentence.to_rows(document=document, number=number)
+    ]
+    return "".join(csv_parts(rows, ARGUMENT_COLUMNS))
+
+
+def _write_json(request: LabelRequest, texts: Texts, model: Mapping[str, str | None]) -> str:
     lists = [f"[{', '.join(sentence.to_json() for sentence in text)}]" for text in texts]
-    start = f'{{"model": {json.dumps(model)}, '
+    start = f'{{"model": {json.dumps(model)}'
     if request.many:
         results = ", ".join(f'{{"sentences": {sentences}}}' for sentences in lists)
-        return f'{start}"results": [{results}]}}'
-    warnings = ""
-    if request.at and (missing := sorted(_outside(request.at, texts[0]))):
-        told = [f"at: there is no word at offset {offset}" for offset in missing]
-        warnings = f', "warnings": {json.dumps(told)}'
-    return f'{start}"sentences": {lists[0]}{warnings}}}'
+        return f'{start}, "results": [{results}]}}'
+    missing = sorted(_outside(request.at or (), texts[0]))
+    told = [f"at: there is no word at offset {offset}" for offset in missing]
+    warnings = f', "warnings": {json.dumps(told)}' if told else ""
+    return f'{start}, "sentences": {lists[0]}{warnings}}}'

@@ -505,9 +505,9 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
         (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
-         " .ndjson (and .gz or .xz), got .md; rename the file or name the format with --from: te"),
+         " .ndjson (and .gz, .xz, .bz2 or .zst), got .md; rename the file or name the format with"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
-         ".jsonl .ndjson .html .htm (and .gz or .xz), got 0 files\n"),
+         ".jsonl .ndjson .html .htm (and .gz, .xz, .bz2 or .zst), got 0 files\n"),
         (("-", "-"), "-: expected standard input once, got it twice"),
         (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; name its encoding, such "
          "as --encoding latin-1, or convert the file to UTF-8\n"),

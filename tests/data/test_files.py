@@ -7,14 +7,22 @@ import stat
 import sys
 
 import pytest
+import zstandard
 
 from capsrl.data.files import name_of, open_writer, read_lines, suffix_of
 from capsrl.errors import ConfigError, DataError
 
-PACK = {"": bytes, ".gz": gzip.compress, ".xz": lzma.compress}
+PACK = {
+    "": bytes,
+    ".gz": gzip.compress,
+    ".xz": lzma.compress,
+    ".bz2": bz2.compress,
+    ".zst": zstandard.compress,
+}
+PACKED = [suffix for suffix in PACK if suffix]
 
 
-@pytest.fixture(params=PACK, ids=["plain", "gz", "xz"])
+@pytest.fixture(params=PACK, ids=["plain", "gz", "xz", "bz2", "zst"])
 def suffix(request):
     return request.param
 
@@ -123,15 +131,15 @@ def test_utf16_is_refused(tmp_path, suffix):
         list(read_lines(path))
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz"], indirect=True)
+@pytest.mark.parametrize("suffix", PACKED, indirect=True)
 def test_cut_short(tmp_path, suffix):
     path = put(tmp_path, suffix, os.urandom(5000).hex().encode())
     path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DataError, match=r"file\.txt\.[gx]z: .* after line 0, got .* cut short"):
+    with pytest.raises(DataError, match=rf"file\.txt\{suffix}: .* after line 0, got .* cut short"):
         list(read_lines(path))
 
 
-@pytest.mark.parametrize("suffix", [".gz", ".xz"], indirect=True)
+@pytest.mark.parametrize("suffix", PACKED, indirect=True)
 def test_not_compressed_at_all(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
     path.write_bytes(b"1\tplain\n")
@@ -150,29 +158,42 @@ def test_compression_by_a_suffix_in_upper_case(tmp_path):
     assert suffix_of(path) == ".txt"
 
 
-@pytest.mark.parametrize("suffix", [".bz2", ".zst", ".zip"])
+@pytest.mark.parametrize("suffix", [".lz4", ".zip"])
 def test_other_compressions_are_refused(tmp_path, suffix):
     path = tmp_path / f"file.txt{suffix}"
-    message = rf"file.txt\{suffix}: expected plain text, .gz or .xz, got \{suffix}; recompress"
-    with pytest.raises(DataError, match=message):
-        list(read_lines(path))
-    with pytest.raises(DataError, match=message), open_writer(path):
+    refused = rf"file.txt\{suffix}: expected plain text or .gz, .xz, .bz2, .zst, got \{suffix}"
+    with pytest.raises(DataError, match=f"{refused}; recompress"), open_writer(path):
         pass
     assert not list(tmp_path.iterdir())
+    path.write_bytes({".lz4": b"\x04\x22\x4d\x18", ".zip": b"PK\x03\x04"}[suffix] + b"...")
+    with pytest.raises(DataError, match=f"{refused} data; decompress the file first"):
+        list(read_lines(path))
 
 
-@pytest.mark.parametrize(
-    ("pack", "message"),
-    [
-        (gzip.compress, r"got \.gz data; decompress it first, or add \.gz to its name"),
-        (lzma.compress, r"got \.xz data; decompress it first, or add \.xz to its name"),
-        (bz2.compress, r"got \.bz2 data; decompress it first$"),
-    ],
-)
-def test_compressed_data_without_a_suffix(monkeypatch, pack, message):
-    stdin(monkeypatch, pack("naïve\n".encode() * 9))
-    with pytest.raises(DataError, match=f"^<stdin>: expected text, {message}"):
-        list(read_lines("-"))
+@pytest.mark.parametrize("suffix", PACKED, indirect=True)
+def test_compression_is_recognized_without_a_suffix(monkeypatch, tmp_path, suffix):
+    packed = PACK[suffix]("naïve\n".encode() * 3)
+    stdin(monkeypatch, packed)
+    assert list(read_lines("-")) == ["naïve"] * 3
+    (tmp_path / "a.txt").write_bytes(packed)
+    assert list(read_lines(tmp_path / "a.txt")) == ["naïve"] * 3
+
+
+@pytest.mark.parametrize("suffix", PACKED, indirect=True)
+def test_compressed_parts_one_after_the_other(tmp_path, suffix):
+    """As `cat a.gz b.gz` makes them."""
+    path = tmp_path / f"file.txt{suffix}"
+    path.write_bytes(PACK[suffix](b"a\n" * 70_000) + PACK[suffix](b"b\n"))
+    assert list(read_lines(path)) == ["a"] * 70_000 + ["b"]
+
+
+def test_a_url(tmp_path):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(b"a\nb\n"))
+    assert list(read_lines(f"file://{tmp_path}/a.txt.gz")) == ["a", "b"]
+    with pytest.raises(DataError, match=r"file://.*/b.txt: cannot be read: No such file"):
+        list(read_lines(f"file://{tmp_path}/b.txt"))
+    with pytest.raises(ConfigError, match="nosuch://x: expected a URL that fsspec can open, got"):
+        list(read_lines("nosuch://x"))
 
 
 @pytest.mark.parametrize(

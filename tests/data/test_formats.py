@@ -47,7 +47,7 @@ def test_a_name_wins_over_the_suffix():
     assert format_of("x.htm.gz", formats=(*WRITABLE, "html")) == "html"
 
 
-READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz or \.xz\)"
+READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz, .* \.zst\)"
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_unknown_formats(arguments, options, message):
         format_of(*arguments, **options)
 
 
-@pytest.mark.parametrize("suffix", [".bz2", ".zst", ".ZIP"])
+@pytest.mark.parametrize("suffix", [".lz4", ".ZIP"])
 def test_unknown_compression(suffix):
     message = (
-        rf"x.jsonl\{suffix}: expected plain text, .gz or .xz, got \{suffix.lower()}; recompress"
+        rf"x.jsonl\{suffix}: expected plain text or .gz, .*, got \{suffix.lower()}; recompress"
     )
     with pytest.raises(DataError, match=message):
         format_of(f"x.jsonl{suffix}")

@@ -1,0 +1,8 @@
+"""Tables of texts and of propositions: CSV, TSV, JSON lines, Parquet, pandas and polars.
+
+documents  read the texts of tables, text files and folders
+records    read the rows of CSV files and JSON lines, the bad ones included
+parquet    read Parquet files
+schema     the columns of tables of propositions
+rows       make rows of them from sentences
+"""

@@ -1,0 +1,236 @@
+"""Read the rows of CSV files, JSON lines and text lines, with the byte at which each begins.
+
+A row that cannot be read is a Row with an error, and reading goes on at the next line: one bad row
+of a large file should not lose the others. Reading can start at any row whose byte is known.
+"""
+
+import csv
+import json
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from typing import IO, Any, NamedTuple
+
+from capsrl.data.files import guess_encoding, has_byte_lines
+
+DELIMITERS = (",", ";", "\t", "|")
+_SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek
+MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
+_BAD_BYTE = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of undecodable bytes
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a table.
+
+    number  counted from 0, without the header
+    offset  of its first byte in the decompressed file; None where that is not known
+    values  by the names of the columns
+    error   what is wrong with it: "expected ..., got ..."; None if nothing is
+    """
+
+    number: int
+    offset: int | None
+    values: Mapping[str, object] = field(default_factory=dict)
+    error: str | None = None
+
+
+class Line(NamedTuple):
+    """One line with its line end; undecodable bytes are lone surrogates."""
+
+    text: str
+    offset: int | None
+    is_cut: bool
+
+
+class Lines(Iterator[Line]):
+    """The lines of a binary file in some encoding.
+
+    Lines that are longer than MAX_LINE are cut; their rest is skipped.
+    """
+
+    def __init__(self, file: IO[bytes], codec: str) -> None:
+        self._file = file
+        self._codec = codec
+        self._text: TextIOWrapper | None = None
+        if not has_byte_lines(codec):
+            self._text = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+        self.position = 0  # in bytes; without meaning for encodings without byte lines
+
+    def skip_to(self, offset: int) -> None:
+        """Go to a byte that is not before the current position."""
+        if self._file.seekable():
+            self._file.seek(offset)
+        else:
+            while (left := offset - self.position) > 0 and (
+                data := self._file.read(min(left, _SKIP))
+            ):
+                self.position += len(data)
+        self.position = offset
+
+    def __next__(self) -> Line:
+        if self._text is not None:
+            text = self._text.readline(MAX_LINE)
+            if not text:
+                raise StopIteration
+            is_cut = text[-1] != "\n" and self._skip_rest(self._text)
+            return Line(text.removeprefix("\ufeff"), None, is_cut)
+        offset = self.position
+        raw = self._file.readline(MAX_LINE)
+        if not raw:
+            raise StopIteration
+        self.position += len(raw)
+        is_cut = raw[-1:] != b"\n" and self._skip_rest(self._file)
+        text = raw.decode(self._codec, "surrogateescape")
+        return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
+
+    def _skip_rest(self, file: Any) -> bool:  # noqa: ANN401
+        is_cut = False
+        while rest := file.readline(MAX_LINE):
+            is_cut = True
+            self.position += len(rest)
+            if rest[-1:] in ("\n", b"\n"):
+                break
+        return is_cut
+
+
+def bad_byte(text: str, codec: str) -> str | None:
+    """What is wrong with text that has undecodable bytes in it."""
+    found = _BAD_BYTE.search(text)
+    if found is None:
+        return None
+    raw = text.encode("utf-8", "surrogateescape") if codec == "utf-8" else b""
+    guess = guess_encoding(raw) if codec == "utf-8" else "utf-8"
+    byte = ord(found[0]) - 0xDC00
+    return (
+        f"expected {codec.upper()} text, got byte 0x{byte:02x}; "
+        f"name the encoding, such as {guess}, or convert the file"
+    )
+
+
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD in the place of lone surrogates, which no file can hold."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+class _Feed(Iterator[str]):
+    """The lines of a CSV file for `csv.reader`; those of a bad record can be given back."""
+
+    def __init__(self, lines: Lines) -> None:
+        self._lines = lines
+        self._waiting: deque[Line] = deque()
+        self.taken: list[Line] = []  # the lines of the record that is being read
+
+    def __next__(self) -> str:
+        line = self._waiting.popleft() if self._waiting else next(self._lines)
+        self.taken.append(line)
+        return line.text
+
+    def give_back(self) -> None:
+        """Read all lines of the record but the first again."""
+        self._waiting.extendleft(reversed(self.taken[1:]))
+
+
+class CsvReader:
+    """The rows of a CSV file with a header, as the standard csv module reads them, strictly.
+
+    A record with a quote in the wrong place is one bad row; the next begins on its second line.
+
+    wanted     the columns that must be in the header, to find out which of DELIMITERS is used
+    delimiter  of a file where it is known
+    """
+
+    def __init__(self, lines: Lines, wanted: Sequence[str], delimiter: str | None) -> None:
+        # The limit of the csv module holds for the whole process, so it is only ever raised.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
+        self._lines = lines
+        self._feed = _Feed(lines)
+        header = [line for line in self._read(delimiter or ",")[1] if line.text.strip()]
+        texts = [line.text for line in header]
+        found = {mark: _header(texts, mark) for mark in ([delimiter] if delimiter else DELIMITERS)}
+        # The delimiter with which the header has all columns, else the most of them.
+        self.delimiter = max(
+            found, key=lambda mark: (set(wanted) <= set(found[mark]), len(found[mark]))
+        )
+        self.names = found[self.delimiter]
+
+    def rows(self, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
+        """The rows from the one with the number `first`; `offset` is its first byte, if known."""
+        number = 0
+        if offset is not None:
+            self._lines.skip_to(offset)
+            number = first
+        while True:
+            cells, taken = self._read(self.delimiter)
+            if not taken:
+                return
+            if cells == []:
+                continue  # a blank line
+            if number >= first:
+                yield self._row(cells, taken, number)
+            number += 1
+
+    def _read(self, delimiter: str) -> tuple[list[str] | str, list[Line]]:
+        """The cells of the next record, or what is wrong with it, and its lines."""
+        self._feed.taken = []
+        try:
+            cells = next(csv.reader(self._feed, delimiter=delimiter, strict=True), [])
+        except csv.Error as error:
+            self._feed.give_back()
+            del self._feed.taken[1:]
+            return f"expected quotes in pairs, got: {error}", self._feed.taken
+        return cells, self._feed.taken
+
+    def _row(self, cells: list[str] | str, taken: list[Line], number: int) -> Row:
+        offset = taken[0].offset
+        if any(line.is_cut for line in taken):
+            return Row(number, offset, {}, f"expected lines of at most {MAX_LINE:,} bytes")
+        if isinstance(cells, str):
+            return Row(number, offset, {}, cells)
+        error = None
+        if len(cells) != len(self.names):
+            error = f"expected {len(self.names)} cells as in the header, got {len(cells)}"
+        return Row(number, offset, dict(zip(self.names, cells, strict=False)), error)
+
+
+def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
+    """The names of the columns; those that are empty or not the first of their name are changed."""
+    cells = next(csv.reader(lines, delimiter=delimiter), [])
+    seen: Counter[str] = Counter()
+    names = []
+    for number, cell in enumerate(cells, start=1):
+        name = cell.strip() or f"column_{number}"
+        names.append(f"{name}.{seen[name]}" if seen[name] else name)
+        seen[name] += 1
+    return tuple(names)
+
+
+def line_rows(lines: Lines, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
+    """One row with the value "text" for each line that is not blank; blank ones are counted."""
+    if offset is not None:
+        lines.skip_to(offset)
+    for number, line in enumerate(lines, start=first if offset is not None else 0):
+        if number >= first and line.text.strip():
+            error = f"expected a line of at most {MAX_LINE:,} bytes" if line.is_cut else None
+            yield Row(number, line.offset, {"text": line.text.rstrip("\r\n")}, error)
+
+
+def json_rows(
+    lines: Lines, codec: str, *, first: int = 0, offset: int | None = None
+) -> Iterator[Row]:
+    """One row for each line that is not blank, with the values of its JSON object."""
+    for row in line_rows(lines, first=first, offset=offset):
+        text = str(row.values["text"])
+        error = row.error or bad_byte(text, codec)
+        value: object = None
+        if error is None:
+            try:
+                value = json.loads(text)
+            except (ValueError, RecursionError) as reason:
+                error = f"expected a JSON object, got {text[:40]!r}: {reason}"
+        if error is None and not isinstance(value, dict):
+            error = f"expected a JSON object, got {text[:40]!r}"
+        yield Row(row.number, row.offset, value if isinstance(value, dict) else {}, error)
