@@ -12,7 +12,7 @@ from urllib.parse import quote
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import FileResponse, JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -121,9 +121,8 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
 
     @app.get(
         "/metrics",
-        response_class=PlainTextResponse,
-        response_description="Metrics in the text format of Prometheus",
-        responses=openapi.error_responses(*unauthorized),
+        response_class=Response,
+        responses={200: openapi.METRICS, **openapi.error_responses(*unauthorized)},
         **guarded,
     )
     async def metrics() -> Response:

@@ -87,6 +87,10 @@ LABELED: Json = {  # the response of /label
     "model": TextResponse | TextsResponse,
     "content": {MEDIA_TYPES["csv"]: _STRING, MEDIA_TYPES["conll09"]: _STRING},
 }
+METRICS: Json = {
+    "description": "Metrics in the text format of Prometheus",
+    "content": {"text/plain": _STRING},
+}
 _ERRORS = {
     401: "The token is missing or wrong",
     408: "The request body did not arrive in time",

@@ -45,11 +45,11 @@ def _to_int(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-_Integer = Annotated[int, BeforeValidator(_to_int, json_schema_input_type=int)]
+_Offset = Annotated[int, Field(ge=0), BeforeValidator(_to_int)]
 _Probability = Annotated[float, Field(ge=0, le=1)]
 _TYPES = {  # where JSON has other types than `Options`, or a request has limits
     "pos": Annotated[list[PredicatePos], Field(min_length=1)] | None,
-    "iterations": Annotated[_Integer, Field(ge=1, le=MAX_ITERATIONS)] | None,
+    "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
     "threshold": _Probability,
     "sense_threshold": _Probability,
     "proposition_threshold": _Probability,
@@ -77,7 +77,7 @@ class TextRequest(_OptionFields):
     """One text to label."""
 
     text: str = Field(description="Raw text with any number of sentences.")
-    at: list[Annotated[_Integer, Field(ge=0)]] | None = Field(
+    at: list[_Offset] | None = Field(
         None,
         max_length=MAX_PREDICATES,
         description="Known predicates: for each, the offset of one of its characters, counted in "
