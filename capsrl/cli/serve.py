@@ -10,10 +10,10 @@ import uvicorn
 
 import capsrl
 from capsrl.cli.options import Device, Frames, Model, Runtime, Threads, option
+from capsrl.cli.serve_log import log_config
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
 from capsrl.serve.limits import Limits
-from capsrl.serve.observability import log_config
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files

@@ -2,12 +2,12 @@
 
 import asyncio
 import hmac
+import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
+from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
@@ -18,21 +18,22 @@ from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
-import capsrl
+from capsrl import __version__
 from capsrl.device import available_cores
+from capsrl.labeler import Labeler
 from capsrl.model.read_folder import fingerprint
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
-from capsrl.serve.requests import Format, LabelRequest, explain, read_request, wait_for_disconnect
-
-if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
-    from capsrl.labeler import Labeler
+from capsrl.serve.requests import Format, LabelRequest, explain, read_request
 
 STATIC = Path(__file__).parent / "static"
-CLIENT_GONE = 499  # only seen in the log
+_REFUSED = (408, 413, 415, 422, 503)  # statuses of /label
+_FORMAT = Annotated[
+    Format, Query(description="csv has one row per argument, conll09 one row per word.")
+]
 # The page loads nothing from other sites, and no other site may show it in a frame.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
@@ -42,7 +43,7 @@ _PAGE_HEADERS = {
 
 
 def make_app(
-    labeler: "Labeler",
+    labeler: Labeler,
     *,
     limits: Limits | None = None,
     token: str | None = None,
@@ -56,7 +57,7 @@ def make_app(
     service = Service(labeler, limits or Limits())
     app = FastAPI(
         title="capsrl",
-        version=capsrl.__version__,
+        version=__version__,
         summary="Semantic role labeling: who did what to whom",
         lifespan=service.lifespan,
         generate_unique_id_function=lambda route: route.name,  # of operations: label, health
@@ -64,8 +65,7 @@ def make_app(
         redoc_url=None,
     )
     _add_routes(app, service, token)
-    document = openapi.make_document(app)
-    app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
+    openapi.add_schemas(app)
     openapi.add_docs(app)
     app.add_api_route("/", _page, include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
@@ -79,50 +79,37 @@ def make_app(
         )
     app.add_middleware(RequestLog, metrics=service.metrics)
     app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(QueueFull, _on_queue_full)
-    app.add_exception_handler(ClientDisconnect, _on_disconnect)
     return app
 
 
 def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
     guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
     unauthorized = () if token is None else (401,)
-    refusals = openapi.error_responses(*unauthorized, 408, 413, 415, 422, 503)
 
-    @app.post(
+    app.post(
         "/label",
         response_model=None,
-        responses={200: openapi.LABELED, **refusals},
+        responses={200: openapi.LABELED, **openapi.refusals(*unauthorized, *_REFUSED)},
         openapi_extra=openapi.request_body(service.limits),
         **guarded,
-    )
-    async def label(
-        request: Request,
-        format: Annotated[Format, Query(description="csv has one row per argument.")] = "json",
-    ) -> Response:
-        """Find the predicates of texts, with their senses and arguments."""
-        return await service.label(request, format)
+    )(service.label)
 
     @app.get("/health", response_description="Alive")
     async def health() -> openapi.Status:
         """Whether the process is alive, and which model it runs."""
         return openapi.Status(status="ok", model=service.model)
 
-    @app.get(
-        "/ready",
-        response_description="Ready to accept requests",
-        responses=openapi.error_responses(503),
-    )
+    @app.get("/ready", response_description="Ready", responses=openapi.refusals(503))
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""
         if not service.batcher.is_open:
-            raise QueueFull(retry_after=1)
+            raise QueueFull(seconds=1)
         return openapi.Status(status="ready", model=service.model)
 
     @app.get(
         "/metrics",
         response_class=Response,
-        responses={200: openapi.METRICS, **openapi.error_responses(*unauthorized)},
+        responses={200: openapi.METRICS, **openapi.refusals(*unauthorized)},
         **guarded,
     )
     async def metrics() -> Response:
@@ -133,13 +120,13 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
 class Service:
     """A labeler behind a queue."""
 
-    def __init__(self, labeler: "Labeler", limits: Limits) -> None:
+    def __init__(self, labeler: Labeler, limits: Limits) -> None:
         self.labeler = labeler
         self.limits = limits
         folder = labeler.folder
         self.model = openapi.Model(
             name=folder.resolve().name if folder else "unsaved",
-            version=capsrl.__version__,
+            version=__version__,
             fingerprint=fingerprint(folder) if folder else None,
         )
         concurrent = labeler.backend.concurrent
@@ -150,6 +137,7 @@ class Service:
             max_size=limits.batch_characters,
             max_queue=limits.queue,
         )
+        self._model = json.dumps(self.model.model_dump())
         self.metrics = Metrics(lambda: self.batcher.waiting, self.model.model_dump())
 
     @asynccontextmanager
@@ -160,45 +148,44 @@ class Service:
         yield
         await self.batcher.close()
 
-    async def label(self, request: Request, format: Format) -> Response:
-        """The response to a request to /label."""
+    async def label(self, request: Request, format: _FORMAT = "json") -> Response:
+        """Find the predicates of texts, with their senses and arguments."""
         label_request = await read_request(request, self.limits, format)
         log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
         response = await self._respond(request, label_request)
-        if response is None:
-            return Response(status_code=CLIENT_GONE)
         log_fields(request, sentences=response.sentences, propositions=response.propositions)
-        model = "{name}; version={version}; fingerprint={fingerprint}".format_map(
-            {name: quote(str(value)) for name, value in self.model}
-        )
         media_type = openapi.MEDIA_TYPES[format]
-        return Response(response.body, media_type=media_type, headers={"X-Model": model})
+        return Response(response.body, media_type=media_type, headers={"X-Model": self._model})
 
-    async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse | None:
-        """The response to a request; None if its client disconnected before it was ready."""
+    async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse:
+        """The response to a request; raises ClientDisconnect if its client does not wait for it."""
         submitted = self.batcher.submit(label_request, label_request.characters)
         response = asyncio.create_task(submitted)
-        gone = asyncio.create_task(wait_for_disconnect(request))
+        gone = asyncio.create_task(_wait_for_disconnect(request))
         seconds = self.limits.seconds
         try:
             await asyncio.wait({response, gone}, timeout=seconds, return_when="FIRST_COMPLETED")
             if response.done():
                 return response.result()
             if gone.done():
-                return None
+                raise ClientDisconnect
         finally:
-            for task in (response, gone):
-                task.cancel()  # takes the request out of the queue
+            response.cancel()  # takes the request out of the queue
+            gone.cancel()
             await asyncio.gather(response, gone, return_exceptions=True)
-        why = "it is busy, or the text is too long for it"
-        message = f"the server found no answer within {seconds:g} seconds; {why}"
+        message = f"the server is too busy, or the text too long, to answer within {seconds:g} s"
         raise HTTPException(503, message, {"Retry-After": "5"})
 
     def _label_batch(self, requests: Sequence[LabelRequest]) -> list[LabelResponse | Exception]:
         start = time.perf_counter()
-        responses = label_requests(self.labeler, requests, self.model.model_dump())
+        responses = label_requests(self.labeler, requests, self._model)
         self.metrics.count_batch(responses, time.perf_counter() - start)
         return responses
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # the body has been read
 
 
 def _guard(token: str) -> Callable[..., None]:
@@ -223,12 +210,3 @@ async def _page() -> Response:
 async def _on_invalid(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     return JSONResponse({"detail": explain(error.errors()[0])}, 422)
-
-
-async def _on_queue_full(request: Request, error: Exception) -> Response:
-    assert isinstance(error, QueueFull)
-    return JSONResponse({"detail": str(error)}, 503, {"Retry-After": str(error.retry_after)})
-
-
-async def _on_disconnect(request: Request, error: Exception) -> Response:
-    return Response(status_code=CLIENT_GONE)

@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
+from fastapi import HTTPException
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class QueueFull(Exception):
-    """The queue takes no more items; `retry_after` estimates when it will, in whole seconds."""
+class QueueFull(HTTPException):
+    """The queue takes no more items; `seconds` estimates when it will."""
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(f"the server is busy; try again in {retry_after} s")
-        self.retry_after = retry_after
+    def __init__(self, seconds: int) -> None:
+        message = f"the server is busy; try again in {seconds} s"
+        super().__init__(503, message, {"Retry-After": str(seconds)})
 
 
 @dataclass(eq=False)
@@ -60,7 +62,6 @@ class Batcher(Generic[Item, Result]):
         self._free = self._threads = threads
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="capsrl-labeler")
         self._closing = False
-        self._finished = asyncio.Event()
 
     @property
     def waiting(self) -> int:
@@ -75,8 +76,8 @@ class Batcher(Generic[Item, Result]):
     async def close(self) -> None:
         """Accept no more items, finish those in the queue, end the threads."""
         self._closing = True
-        if self._free < self._threads:  # while any item waits, all threads are busy
-            await self._finished.wait()
+        while self._free < self._threads:  # while any item waits, all threads are busy
+            await asyncio.sleep(0.01)
         self._pool.shutdown()
 
     async def submit(self, item: Item, size: int) -> Result:
@@ -133,5 +134,3 @@ class Batcher(Generic[Item, Result]):
                 ticket.result.set_result(result)
         self._free += 1
         self._start_batches(work.get_loop())
-        if self._closing and self._free == self._threads:
-            self._finished.set()

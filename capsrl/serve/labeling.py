@@ -2,24 +2,21 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain, islice
 
 from fastapi import HTTPException
 
 from capsrl.data.conll09 import format_conll09
 from capsrl.errors import CapsrlError
+from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.requests import LabelRequest
 from capsrl.tables.schema import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
-from capsrl.text.reading import mark_predicates, to_sentences
-
-if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
-    from capsrl.labeler import Labeler
+from capsrl.text.reading import mark_predicates, outside, to_sentences
 
 # torch pads the sentences of a batch, and a CPU computes the padding: smaller batches of similar
 # lengths take a fifth less time. On a GPU padding costs little; onnxruntime pads nothing.
@@ -40,13 +37,13 @@ class LabelResponse:
 
 
 def label_requests(
-    labeler: "Labeler", requests: Sequence[LabelRequest], model: Mapping[str, str | None]
+    labeler: Labeler, requests: Sequence[LabelRequest], model: str
 ) -> list[LabelResponse | Exception]:
     """The response to each request, or the exception that this request alone caused.
 
     Sentences of requests with the same options share batches.
 
-    model  the field `model` of JSON responses
+    model  the field `model` of responses, as JSON
     """
     responses: dict[int, LabelResponse | Exception] = {}
     groups: dict[Options, list[int]] = defaultdict(list)
@@ -55,8 +52,7 @@ def label_requests(
     for options, numbers in groups.items():
         group = [_read_texts(requests[number]) for number in numbers]
         for number, result in zip(numbers, _label_group(labeler, group, options), strict=True):
-            failed = isinstance(result, Exception)
-            responses[number] = result if failed else _respond(requests[number], result, model)
+            responses[number] = _respond(requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
@@ -64,18 +60,11 @@ def _read_texts(request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if request.at is None:
         return texts
-    return [mark_predicates(text, set(request.at) - _outside(request.at, text)) for text in texts]
-
-
-def _outside(offsets: Iterable[int], sentences: Iterable[Sentence]) -> set[int]:
-    """The offsets at which there is no word."""
-    spans = [(each.start or 0, span) for each in sentences for span in each.offsets or ()]
-    words = (range(first + start, first + end) for first, (start, end) in spans)
-    return set(offsets).difference(*words)
+    return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
 
 
 def _label_group(
-    labeler: "Labeler", group: Sequence[Texts], options: Options
+    labeler: Labeler, group: Sequence[Texts], options: Options
 ) -> list[Texts | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
     pads = labeler.device == "cpu" and not labeler.backend.concurrent
@@ -88,29 +77,26 @@ def _label_group(
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:
-            return [_refusal(error) if isinstance(error, CapsrlError) else error]
+            refused = isinstance(error, CapsrlError)
+            return [HTTPException(422, str(error)[:_MAX_MESSAGE]) if refused else error]
     # One bad request must not fail the others in its batch.
     return [_label_group(labeler, [texts], options)[0] for texts in group]
 
 
-def _refusal(error: CapsrlError) -> HTTPException:
-    return HTTPException(422, str(error)[:_MAX_MESSAGE])
-
-
 def _respond(
-    request: LabelRequest, labeled: Texts, model: Mapping[str, str | None]
+    request: LabelRequest, labeled: Texts | Exception, model: str
 ) -> LabelResponse | Exception:
+    if isinstance(labeled, Exception):
+        return labeled
     texts = [[sentence.standalone() for sentence in text] for text in labeled]
-    sentences = [sentence for text in texts for sentence in text]
-    try:
-        if request.format == "csv":
-            body = _write_csv(texts)
-        elif request.format == "conll09":
-            body = "".join(map(format_conll09, sentences))
-        else:
-            body = _write_json(request, texts, model)
-    except CapsrlError as error:  # a format cannot hold every word
-        return _refusal(error)
+    sentences = list(chain(*texts))
+    if request.format == "csv":
+        body = _write_csv(texts)
+    elif request.format == "conll09":
+        body = "".join(map(format_conll09, sentences))
+    else:
+        missing = sorted(outside(labeled[0], request.at)) if request.at else []
+        body = _write_json(request, texts, missing, model)
     return LabelResponse(
         body.encode(),
         sentences=len(sentences),
@@ -120,22 +106,19 @@ def _respond(
 
 
 def _write_csv(texts: Texts) -> str:
-    rows = [
-        row
+    tables = [
+        sentence.to_rows(document=document, number=number)
         for document, text in enumerate(texts, 1)
         for number, sentence in enumerate(text, 1)
-        for row in sentence.to_rows(document=document, number=number)
     ]
-    return "".join(csv_parts(rows, ARGUMENT_COLUMNS))
+    return "".join(csv_parts(chain(*tables), ARGUMENT_COLUMNS))
 
 
-def _write_json(request: LabelRequest, texts: Texts, model: Mapping[str, str | None]) -> str:
-    lists = [f"[{', '.join(sentence.to_json() for sentence in text)}]" for text in texts]
-    start = f'{{"model": {json.dumps(model)}'
+def _write_json(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
+    results = [f'"sentences": [{", ".join(each.to_json() for each in text)}]' for text in texts]
     if request.many:
-        results = ", ".join(f'{{"sentences": {sentences}}}' for sentences in lists)
-        return f'{start}, "results": [{results}]}}'
-    missing = sorted(_outside(request.at or (), texts[0]))
+        listed = ", ".join(f"{{{result}}}" for result in results)
+        return f'{{"model": {model}, "results": [{listed}]}}'
     told = [f"at: there is no word at offset {offset}" for offset in missing]
     warnings = f', "warnings": {json.dumps(told)}' if told else ""
-    return f'{start}, "sentences": {lists[0]}{warnings}}}'
+    return f'{{"model": {model}, {results[0]}{warnings}}}'

@@ -1,19 +1,17 @@
-"""Models, descriptions and examples for /openapi.json, and the page /docs that shows them."""
+"""Models and examples for /openapi.json, and the page /docs that shows it."""
 
-import json
-import re
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
 import fastapi_offline
 from fastapi import FastAPI
 from fastapi.openapi.docs import get_swagger_ui_html
-from fastapi.openapi.utils import get_openapi
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
-from capsrl.data.jsonl import json_schema
+from capsrl.data.json_check import schema_components
 from capsrl.serve.limits import Limits
 from capsrl.serve.requests import TextRequest, TextsRequest
 
@@ -23,16 +21,13 @@ MEDIA_TYPES = {"json": "application/json", "csv": "text/csv", "conll09": "text/p
 _REF = "#/components/schemas/{model}"
 _TEXT = {"text": "Hiti signed the contract."}
 EXAMPLES: dict[str, Json] = {
-    "text": {"summary": "One text", "value": _TEXT},
-    "texts": {
-        "summary": "Several texts, low-probability arguments dropped",
-        "value": {"texts": ["Hiti signed.", "The dog barked."], "threshold": 0.5},
+    "One text": _TEXT,
+    "Several texts, without improbable arguments": {
+        "texts": ["Hiti signed.", "The dog barked."],
+        "threshold": 0.5,
     },
-    "at": {"summary": "Predicates given by character offset", "value": _TEXT | {"at": [5]}},
-    "trace": {
-        "summary": "Role probabilities of each of three iterations",
-        "value": _TEXT | {"iterations": 3, "trace": True, "pos": ["verb"]},
-    },
+    "Predicates given by character offset": _TEXT | {"at": [5]},
+    "Role probabilities of each iteration": _TEXT | {"iterations": 3, "trace": True},
 }
 
 
@@ -82,29 +77,19 @@ class Error(BaseModel):
 
 
 _STRING = {"schema": {"type": "string"}}
-LABELED: Json = {  # the response of /label
+# Responses with status 200.
+LABELED: Json = {
     "description": "The sentences of each text, with their propositions",
     "model": TextResponse | TextsResponse,
     "content": {MEDIA_TYPES["csv"]: _STRING, MEDIA_TYPES["conll09"]: _STRING},
 }
-METRICS: Json = {
-    "description": "Metrics in the text format of Prometheus",
-    "content": {"text/plain": _STRING},
-}
-_ERRORS = {
-    401: "The token is missing or wrong",
-    408: "The request body did not arrive in time",
-    413: "The request body or its texts are too long",
-    415: "The request body is not JSON",
-    422: "The request is not as described, or the library refuses it",
-    503: "Too many requests are waiting, or the response took too long",
-}
+METRICS: Json = {"description": "Metrics for Prometheus", "content": {"text/plain": _STRING}}
 
 
-def error_responses(*statuses: int) -> dict[int | str, Json]:
+def refusals(*statuses: int) -> dict[int | str, Json]:
     """For the `responses` of a route."""
     responses: dict[int | str, Json] = {
-        status: {"description": _ERRORS[status], "model": Error} for status in statuses
+        status: {"description": HTTPStatus(status).phrase, "model": Error} for status in statuses
     }
     if 503 in responses:
         seconds = {"description": "Seconds", "schema": {"type": "integer", "minimum": 1}}
@@ -115,37 +100,23 @@ def error_responses(*statuses: int) -> dict[int | str, Json]:
 def request_body(limits: Limits) -> Json:
     """For the `openapi_extra` of /label, which reads the body itself, within limits."""
     models = [{"$ref": _REF.format(model=name)} for name in ("TextRequest", "TextsRequest")]
+    examples = {name: {"value": value} for name, value in EXAMPLES.items()}
     most = f"{limits.characters:,} characters in total, {limits.trace_characters:,} with a trace"
     body = {
         "description": f"At most {limits.body:,} bytes, with texts of at most {most}.",
         "required": True,
-        "content": {"application/json": {"schema": {"oneOf": models}, "examples": EXAMPLES}},
+        "content": {"application/json": {"schema": {"oneOf": models}, "examples": examples}},
     }
     return {"requestBody": body}
 
 
-def make_document(app: FastAPI) -> Json:
-    """FastAPI's own document, with the schemas of requests and sentences."""
-    document = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
-    )
-    models = (TextRequest, TextsRequest)
-    _, schemas = models_json_schema([(each, "validation") for each in models], ref_template=_REF)
-    document["components"]["schemas"] |= schemas["$defs"] | _library_schemas()
-    return document
-
-
-def _library_schemas() -> Json:
-    """The JSON schema of sentences, with its definitions as components."""
-    text = re.sub(
-        r"#/\$defs/(\w+)",
-        lambda found: _REF.format(model=found[1].capitalize()),
-        json.dumps(json_schema()),
-    )
-    sentence = json.loads(text)
-    del sentence["$schema"]
-    parts = {name.capitalize(): part for name, part in sentence.pop("$defs").items()}
-    return {name: part | {"title": name} for name, part in (parts | {"Sentence": sentence}).items()}
+def add_schemas(app: FastAPI) -> None:
+    """Add the schemas of requests and sentences to the document that FastAPI has made."""
+    models = [(model, "validation") for model in (TextRequest, TextsRequest)]
+    _, schemas = models_json_schema(models, ref_template=_REF)
+    document = app.openapi()
+    document["components"]["schemas"] |= schemas["$defs"] | schema_components(_REF)
+    app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
 
 
 def add_docs(app: FastAPI) -> None:

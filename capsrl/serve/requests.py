@@ -4,11 +4,11 @@ import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from fastapi import HTTPException, Request
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import from_json
 
 from capsrl.options import Options, PredicatePos
@@ -66,14 +66,11 @@ def _option_fields() -> dict[str, Any]:
     }
 
 
-if TYPE_CHECKING:
-    _OptionFields = BaseModel
-else:
-    _config = ConfigDict(extra="forbid", strict=True)
-    _OptionFields = create_model("_OptionFields", __config__=_config, **_option_fields())
+_config = ConfigDict(extra="forbid", strict=True)
+_OptionFields: Any = create_model("_OptionFields", __config__=_config, **_option_fields())
 
 
-class TextRequest(_OptionFields):
+class TextRequest(_OptionFields):  # type: ignore[misc]  # mypy knows nothing of its base
     """One text to label."""
 
     text: str = Field(description="Raw text with any number of sentences.")
@@ -85,7 +82,7 @@ class TextRequest(_OptionFields):
     )
 
 
-class TextsRequest(_OptionFields):
+class TextsRequest(_OptionFields):  # type: ignore[misc]
     """Several texts to label, independently of each other."""
 
     texts: list[str] = Field(max_length=MAX_TEXTS, description="Raw texts.")
@@ -104,12 +101,38 @@ async def read_request(request: Request, limits: Limits, format: Format) -> Labe
         raise HTTPException(415, f"the content type must be application/json; you sent {sent}")
     parsed = parse_body(await _read_body(request, limits), format)
     most, when = limits.characters, ""
-    if parsed.options.trace and limits.trace_characters < most:
-        most, when = limits.trace_characters, " when trace is true"
+    if parsed.options.trace:
+        most, when = min(most, limits.trace_characters), " when trace is true"
     if (n := parsed.characters) > most:
         must = f"must have at most {most:,} characters{when}; you sent {n:,}: send it in parts"
         raise HTTPException(413, f"the text {must}")
     return parsed
+
+
+async def _read_body(request: Request, limits: Limits) -> bytes:
+    """The body, or HTTPException; what is too long is read to a limit, but not kept."""
+    must = f"must have at most {limits.body:,} bytes; you sent more: send the texts in parts"
+    # What is left of the body is not read, so the connection cannot be used again.
+    too_long = HTTPException(413, f"the body {must}", {"Connection": "close"})
+    size = int(request.headers.get("content-length", 0))
+    if size > limits.body and "expect" in request.headers:
+        raise too_long  # the client waits for permission to send the body
+    body, read = bytearray(), 0
+    try:
+        async with asyncio.timeout(limits.seconds):
+            async for part in request.stream():
+                read += len(part)
+                size = max(size, read)
+                if size <= limits.body:
+                    body += part
+                elif read > limits.body + limits.drain:
+                    break
+    except TimeoutError:
+        must = f"must arrive within {limits.seconds:g} seconds; {read:,} bytes did"
+        raise HTTPException(408, f"the body {must}") from None
+    if size > limits.body:
+        raise too_long
+    return bytes(body)
 
 
 def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
@@ -121,12 +144,12 @@ def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from None
     except ValueError as error:
-        wrong = {
+        mistake = {
             "type": "json_invalid",
             "loc": (),
             "ctx": {"error": error if body else "it is empty"},
         }
-        raise RequestValidationError([wrong]) from None
+        raise RequestValidationError([mistake]) from None
     texts = given.pop("texts") if many else [given.pop("text")]
     at = given.pop("at", None)
     options = Options(predicates="found" if at is None else "marked", **given)
@@ -142,7 +165,6 @@ _MUST = {
     "string_type": "must be a string",
     "list_type": "must be a list",
     "int_type": "must be a whole number",
-    "int_from_float": "must be a whole number",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "greater_than_equal": "must be at least {ge:g}",
@@ -162,40 +184,3 @@ def explain(error: Mapping[str, Any]) -> str:
     shown = json.dumps(error["input"], ensure_ascii=False)
     cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
     return f"{where} {must}; you sent {cut}"
-
-
-async def _read_body(request: Request, limits: Limits) -> bytes:
-    announced = request.headers.get("content-length", "")
-    too_long = announced.isdecimal() and int(announced) > limits.body
-    if too_long and "expect" in request.headers:
-        raise _too_long(limits)  # the client waits for permission to send the body
-    body, dropped = bytearray(), 0
-    try:
-        async with asyncio.timeout(limits.seconds):
-            async for part in request.stream():
-                too_long = too_long or len(body) + len(part) > limits.body
-                if not too_long:
-                    body += part
-                    continue
-                dropped += len(part)
-                if dropped > limits.drain:
-                    break
-    except TimeoutError:
-        if not too_long:
-            must = f"must arrive within {limits.seconds:g} seconds; {len(body):,} bytes did"
-            raise HTTPException(408, f"the body {must}") from None
-    if too_long:
-        raise _too_long(limits)
-    return bytes(body)
-
-
-def _too_long(limits: Limits) -> HTTPException:
-    must = f"must have at most {limits.body:,} bytes; you sent more: send the texts in parts"
-    # What is left of the body is not read, so the connection cannot be used again.
-    return HTTPException(413, f"the body {must}", {"Connection": "close"})
-
-
-async def wait_for_disconnect(request: Request) -> None:
-    """Return when the client has gone; its body must have been read."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

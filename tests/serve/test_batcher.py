@@ -92,12 +92,12 @@ def test_full_queue():
         others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6)]
         await until(lambda: batcher.waiting == 2)
         assert not batcher.is_open
-        with pytest.raises(QueueFull, match="^the server is busy; try again in 1 s$"):
+        with pytest.raises(QueueFull, match="the server is busy; try again in 1 s$"):
             await batcher.submit(8, 1)
         await asyncio.sleep(1.1)
         with pytest.raises(QueueFull) as refused:
             await batcher.submit(8, 1)
-        assert refused.value.retry_after == 2
+        assert refused.value.headers == {"Retry-After": "2"}
         work.go.set()
         assert await asyncio.gather(first, *others) == [4, 8, 12]
         assert await batcher.submit(8, 1) == 16

@@ -20,7 +20,7 @@ TEXTS = ("Dogs bark. He sleeps.", "", "naïve 猫, he said")
 
 
 def one_response(labeler, request):
-    [response] = label_requests(labeler, [request], MODEL)
+    [response] = label_requests(labeler, [request], json.dumps(MODEL))
     return response
 
 
@@ -32,7 +32,7 @@ def test_each_request_gets_its_own_response(tiny):
         LabelRequest((), True, FOUND),
         LabelRequest(("he wants to leave",), False, FOUND),
     ]
-    first, marked, second, empty, third = label_requests(tiny, requests, MODEL)
+    first, marked, second, empty, third = label_requests(tiny, requests, json.dumps(MODEL))
     assert (first.sentences, first.words) == (2, 5)
     sentences = expected(tiny, "dogs bark. he sleeps")
     assert same(json.loads(first.body), {"model": MODEL, "sentences": sentences})
@@ -52,13 +52,13 @@ def test_each_request_gets_its_own_response(tiny):
 
 
 def test_no_requests(tiny):
-    assert label_requests(tiny, [], MODEL) == []
+    assert label_requests(tiny, [], "{}") == []
 
 
 def test_a_refusal_of_the_library_fails_one_request():
     labeler = make_labeler()  # without a tagger
     verbs = LabelRequest(("dogs bark",), False, Options(predicates="found", pos=["verb"]))
-    refused, answered = label_requests(labeler, [verbs, LabelRequest(("go",), False, FOUND)], MODEL)
+    refused, answered = label_requests(labeler, [verbs, LabelRequest(("go",), False, FOUND)], "{}")
     assert isinstance(refused, HTTPException) and refused.status_code == 422
     assert "tagger" in refused.detail
     assert isinstance(answered, LabelResponse)
