@@ -27,13 +27,11 @@ from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
+from capsrl.serve.openapi import refusals
 from capsrl.serve.requests import Format, LabelRequest, explain, read_request
 
 STATIC = Path(__file__).parent / "static"
-_REFUSED = (408, 413, 415, 422, 503)  # statuses of /label
-_FORMAT = Annotated[
-    Format, Query(description="csv has one row per argument, conll09 one row per word.")
-]
+_FORMAT = Annotated[Format, Query(description="csv: a row per argument; conll09: per word.")]
 # The page loads nothing from other sites, and no other site may show it in a frame.
 _PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
@@ -89,7 +87,7 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
     app.post(
         "/label",
         response_model=None,
-        responses={200: openapi.LABELED, **openapi.refusals(*unauthorized, *_REFUSED)},
+        responses={200: openapi.LABELED, **refusals(*unauthorized, 408, 413, 415, 422, 503)},
         openapi_extra=openapi.request_body(service.limits),
         **guarded,
     )(service.label)
@@ -99,7 +97,7 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
         """Whether the process is alive, and which model it runs."""
         return openapi.Status(status="ok", model=service.model)
 
-    @app.get("/ready", response_description="Ready", responses=openapi.refusals(503))
+    @app.get("/ready", response_description="Ready", responses=refusals(503))
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""
         if not service.batcher.is_open:
@@ -109,7 +107,7 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
     @app.get(
         "/metrics",
         response_class=Response,
-        responses={200: openapi.METRICS, **openapi.refusals(*unauthorized)},
+        responses={200: openapi.METRICS, **refusals(*unauthorized)},
         **guarded,
     )
     async def metrics() -> Response:

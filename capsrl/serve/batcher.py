@@ -13,6 +13,7 @@ from fastapi import HTTPException
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_Work = Callable[[Sequence[Item]], Sequence[Result | Exception]]
 
 
 class QueueFull(HTTPException):
@@ -49,7 +50,7 @@ class Batcher(Generic[Item, Result]):
 
     def __init__(
         self,
-        work: Callable[[Sequence[Item]], Sequence[Result | Exception]],
+        work: _Work[Item, Result],
         *,
         threads: int,
         max_items: int,

@@ -18,9 +18,6 @@ from capsrl.tables.schema import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
 
-# torch pads the sentences of a batch, and a CPU computes the padding: smaller batches of similar
-# lengths take a fifth less time. On a GPU padding costs little; onnxruntime pads nothing.
-_PADDED_BATCH = 16
 _MAX_MESSAGE = 300  # characters; a message may quote a value of any length
 
 Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
@@ -67,13 +64,9 @@ def _label_group(
     labeler: Labeler, group: Sequence[Texts], options: Options
 ) -> list[Texts | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
-    pads = labeler.device == "cpu" and not labeler.backend.concurrent
+    sentences = [sentence for texts in group for text in texts for sentence in text]
     try:
-        labeled = labeler.label_sentences(
-            [sentence for texts in group for text in texts for sentence in text],
-            options=options,
-            batch_size=_PADDED_BATCH if pads else None,
-        )
+        labeled = labeler.label_sentences(sentences, options=options)
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:

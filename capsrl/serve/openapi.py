@@ -22,10 +22,7 @@ _REF = "#/components/schemas/{model}"
 _TEXT = {"text": "Hiti signed the contract."}
 EXAMPLES: dict[str, Json] = {
     "One text": _TEXT,
-    "Several texts, without improbable arguments": {
-        "texts": ["Hiti signed.", "The dog barked."],
-        "threshold": 0.5,
-    },
+    "Several texts, no improbable roles": {"texts": ["Hiti left.", "Dogs bark."], "threshold": 0.5},
     "Predicates given by character offset": _TEXT | {"at": [5]},
     "Role probabilities of each iteration": _TEXT | {"iterations": 3, "trace": True},
 }

@@ -77,8 +77,7 @@ class TextRequest(_OptionFields):  # type: ignore[misc]  # mypy knows nothing of
     at: list[_Offset] | None = Field(
         None,
         max_length=MAX_PREDICATES,
-        description="Known predicates: for each, the offset of one of its characters, counted in "
-        "Unicode code points. By default the model finds the predicates.",
+        description="Offset of a character of each predicate, in Unicode code points; null: found.",
     )
 
 
