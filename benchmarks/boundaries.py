@@ -14,8 +14,8 @@ import torch
 import capsrl
 from capsrl.data.formats import read_sentences
 from capsrl.data.spans import spans_file_of
-from capsrl.model.batches import IGNORED, bucket
 from capsrl.model.folder import load_network
+from capsrl.model.indexing import IGNORED, bucket
 from capsrl.model.network import Network
 from capsrl.sentence import Sentence
 

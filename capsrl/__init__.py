@@ -7,8 +7,9 @@
 'sell.01'
 """
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, install_hint
 from capsrl.options import Options
@@ -33,6 +34,7 @@ __all__ = [
     "Sentence",
     "Trace",
     "load",
+    "to_frame",
 ]
 
 
@@ -67,6 +69,22 @@ def load(
         )
     except ModuleNotFoundError as error:  # a model that was not exported needs torch
         raise ConfigError(f"{model}: needs {error.name}: {install_hint('model')}") from None
+
+
+def to_frame(
+    sentences: Iterable[Any], *, documents: Iterable[Any] | None = None, library: str | None = None
+) -> Any:  # noqa: ANN401
+    """Make a DataFrame of labeled sentences, with one row per argument.
+
+    sentences  what `labeler.label` or `labeler.label_many` returned for one text or several
+    documents  what the column "document" has for each of several texts; default: their positions
+    library    pandas or polars; default: the first of them that is installed
+
+    Raises ConfigError if the library is not installed.
+    """
+    from capsrl.tables import frame
+
+    return frame.to_frame(sentences, documents=documents, library=library)
 
 
 def shipped_models() -> dict[str, Path]:

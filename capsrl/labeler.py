@@ -5,7 +5,7 @@ import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from capsrl.config import ModelConfig
 from capsrl.data.frame_index import FrameIndex
@@ -21,7 +21,7 @@ from capsrl.model.predictor import Predictor
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
-from capsrl.text.reading import mark_predicates, to_sentences
+from capsrl.text.reading import is_missing, mark_predicates, to_sentences
 
 if TYPE_CHECKING:  # labeling needs no torch
     import torch
@@ -30,9 +30,8 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.model.network import Network
     from capsrl.model.weights import Precision
 
-CHUNK = 2048  # sentences that are read ahead and sorted by length into batches
-
 Text = str | Sentence
+Missing = Literal["error", "empty"]
 
 
 class Labeler:
@@ -156,6 +155,7 @@ class Labeler:
         as_tuples: Literal[False] = False,
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[list[Sentence]]: ...
@@ -168,6 +168,7 @@ class Labeler:
         as_tuples: Literal[True],
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[tuple[Any, list[Sentence]]]: ...
@@ -179,6 +180,7 @@ class Labeler:
         as_tuples: bool = False,
         batch_size: int | None = None,
         progress: bool = False,
+        missing: Missing = "error",
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
     ) -> Iterator[Any]:
@@ -190,12 +192,16 @@ class Labeler:
         as_tuples   the stream has pairs (id, text), and so has the result: (id, sentences)
         batch_size  maximum number of sentences in a batch; default: limited by words
         progress    show a progress bar on stderr
+        missing     None and NaN in the place of a text raise an error, which names their position;
+                    with "empty" they are texts without sentences
         options     an `Options`, or its fields as keywords
         """
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
             raise DataError("texts: expected several texts, got one; label(text) labels one")
-        return self._label_many(texts, as_tuples, batch_size, progress, chosen)
+        if missing not in get_args(Missing):
+            raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
+        return self._label_many(texts, as_tuples, batch_size, progress, missing, chosen)
 
     def _label_many(
         self,
@@ -203,6 +209,7 @@ class Labeler:
         as_tuples: bool,
         batch_size: int | None,
         progress: bool,
+        missing: Missing,
         options: Options,
     ) -> Iterator[Any]:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
@@ -215,6 +222,8 @@ class Labeler:
         def stream() -> Iterator[Sentence]:
             for position, item in enumerate(texts):
                 key, text = _pair(item, position) if as_tuples else (None, item)
+                if missing == "empty" and is_missing(text):
+                    text = ""
                 sentences = to_sentences(text, options.layout, position=position)
                 waiting.append((key, len(sentences)))
                 yield from sentences
@@ -257,7 +266,7 @@ class Labeler:
         self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
     ) -> Iterator[Sentence]:
         decided = options
-        for number, chunk in enumerate(_chunks(sentences)):
+        for number, chunk in enumerate(_chunks(sentences, self.backend.chunk_sentences)):
             if options.predicates == "auto":
                 any_marked = any(sentence.propositions for sentence in chunk)
                 if number == 0:
@@ -265,8 +274,9 @@ class Labeler:
                     decided = dataclasses.replace(options, predicates=source)
                 elif any_marked and decided.predicates == "found":
                     warnings.warn(
-                        f"predicates: none of the first {CHUNK:,} sentences marks any, so those "
-                        "of all are found; predicates='marked' takes the marks of later ones",
+                        f"predicates: none of the first {self.backend.chunk_sentences:,} sentences "
+                        "marks any, so those of all are found; predicates='marked' takes "
+                        "the marks of later ones",
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
@@ -275,12 +285,13 @@ class Labeler:
     def _label_chunk(
         self, chunk: list[Sentence], options: Options, batch_size: int | None
     ) -> list[Sentence]:
-        labeled = [sentence.with_propositions(()) for sentence in chunk]
-        to_label = [
-            number
-            for number, sentence in enumerate(chunk)
-            if sentence.words and (options.predicates == "found" or sentence.predicates)
-        ]
+        labeled = list(chunk)
+        to_label = []
+        for number, sentence in enumerate(chunk):
+            if sentence.words and (options.predicates == "found" or sentence.propositions):
+                to_label.append(number)
+            else:
+                labeled[number] = sentence.with_propositions(())
         items = {number: self.backend.index(chunk[number]) for number in to_label}
         batches = self._batches(to_label, items, batch_size)
 
@@ -355,15 +366,15 @@ class Labeler:
         return labeler
 
 
-def _chunks(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Yield lists of CHUNK sentences; if reading raises, those read before are yielded first."""
+def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
         for sentence in sentences:
             if not isinstance(sentence, Sentence):
                 raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
             chunk.append(sentence)
-            if len(chunk) == CHUNK:
+            if len(chunk) == size:
                 yield chunk
                 chunk = []
     except Exception:

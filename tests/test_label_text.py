@@ -164,8 +164,14 @@ def test_a_list_of_strings_is_several_texts(labeler):
 def test_a_missing_text_is_named_by_its_position(labeler, missing):
     answers = labeler.label_many(["Dogs bark.", "Cats sleep.", missing, "Go."])
     assert len([next(answers), next(answers)]) == 2  # what came before it is not lost
-    with pytest.raises(DataError, match=f"text 2: expected a string.*, got {missing}; a row"):
+    with pytest.raises(DataError, match=f"text 2: expected a string.*, got {missing}; leave out"):
         next(answers)
+    answers = labeler.label_many(["Dogs bark.", missing, "Go."], missing="empty")
+    assert [len(sentences) for sentences in answers] == [1, 0, 1]
+    pairs = labeler.label_many([("a", missing), ("b", "Go.")], as_tuples=True, missing="empty")
+    assert [(key, len(sentences)) for key, sentences in pairs] == [("a", 0), ("b", 1)]
+    with pytest.raises(ConfigError, match="missing: expected 'error' or 'empty', got 'skip'"):
+        labeler.label_many([], missing="skip")
     with pytest.raises(DataError, match="texts: expected several texts, got one"):
         labeler.label_many("Dogs bark.")
 

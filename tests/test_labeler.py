@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from capsrl.errors import ConfigError
-from capsrl.labeler import CHUNK, Labeler
+from capsrl.labeler import Labeler
 from capsrl.model.build import make_network
 from capsrl.model.calibration import counts_of_senses
 from capsrl.model.inventory import build_inventory
+from capsrl.model.torch_backend import TorchBackend
 from capsrl.options import Options
 from tests.helpers.tiny_networks import (
     CALIBRATION,
@@ -24,6 +25,7 @@ from tests.helpers.tiny_networks import (
     write_encoder,
 )
 
+CHUNK = TorchBackend.chunk_sentences
 VARIANTS = ["capsule+global", "capsule", "word", "baseline"]
 ALL = [*SENTENCES, UNSEEN, *reversed(SENTENCES)]
 

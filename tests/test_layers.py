@@ -46,6 +46,7 @@ LAZY = {
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
     "capsrl._labeler_class": "capsrl.labeler",
+    "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.model.folder",
     "capsrl.model.loading.as_backend": "capsrl.model.torch_backend",
     "capsrl.model.loading._open_onnx": "capsrl.model.onnx_backend",

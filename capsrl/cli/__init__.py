@@ -46,6 +46,13 @@ class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
         return _without_bool(super().get_params(ctx))
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        # In a column of its own, --no-x leaves too little of 80 columns for the names of others.
+        for parameter in self.params:
+            parameter.opts = [*parameter.opts, *parameter.secondary_opts]
+            parameter.secondary_opts = []
+        super().format_help(ctx, formatter)
+
 
 class _LazyGroup(TyperGroup):
     """A group whose commands are imported when they are invoked, not when they are listed."""

@@ -1,28 +1,55 @@
-"""Find and read what `capsrl label` is given: texts, files, folders, standard input."""
+"""Find and read what `capsrl label` is given: texts, files, folders, tables, standard input."""
 
+import glob
+import json
 import os
 import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import count
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from capsrl.cli.progress import watched_lines
+from capsrl.cli.progress import watched_lines, watched_texts
 from capsrl.data.compression import AND_COMPRESSED
-from capsrl.data.files import STANDARD, find_encoding, name_of, suffix_of
+from capsrl.data.files import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
 from capsrl.data.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
+from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
+from capsrl.tables.documents import FORMATS as DOCUMENTS
+from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, find_inputs
+from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from capsrl.tables.labeled import Labeled, split_document
 from capsrl.text.layout import PLAIN, Layout
-from capsrl.text.sentences import split_lines, split_text
+from capsrl.text.sentences import split_text
 
 _HTML = (".html", ".htm")
-_TABLES = (".csv", ".tsv", ".xls", ".xlsx", ".parquet")
+_SHEETS = (".xls", ".xlsx", ".ods")
+_ROWS = tuple(name for name in DOCUMENTS if name not in (TEXT, "jsonl"))
+FROM = (TEXT, *_ROWS, *(name for name in READABLE if name != TEXT))
+# What is found in folders.
+_SUFFIXES = (*(s for s, name in SUFFIXES.items() if name in READABLE), *_HTML)
+_KNOWN = tuple(dict.fromkeys((*_SUFFIXES, *DOCUMENT_SUFFIXES)))
 # How the files of a corpus begin, which may be called .txt or come from a pipe.
 _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
+# How tables begin: names without blanks, three at least, or one of them "text" or "id".
+_CELL = r'"?[\w.-]+"?'
+_HEADER = re.compile(
+    rf'({_CELL}[,;\t])*"?(text|id)"?([,;\t]{_CELL})+$|({_CELL}[,;\t])+"?(text|id)"?$'
+    rf"|{_CELL}([,;\t]{_CELL}){{2,}}$",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How the documents of tables are read; see `Input`."""
+
+    text_column: str | None = None
+    id_column: str | None = None
+    max_characters: int = MAX_CHARACTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +57,12 @@ class Source:
     """One thing to label.
 
     name      the path as given, - for standard input; for text, the prefix of its ids, if any
-    format    one of READABLE
+    format    one of FROM
     text      the text itself where it was given as an argument
     sure      whether the user named the format
     encoding  of the file; None for UTF-8
     layout    how its text is laid out
+    table     how to read its documents, if it is a table or has a document per line
     """
 
     name: str
@@ -43,11 +71,23 @@ class Source:
     sure: bool = False
     encoding: str | None = None
     layout: Layout = PLAIN
+    table: Input | None = None
 
     @property
     def is_stream(self) -> bool:
         """Whether it may arrive slowly, so that results should not wait for the end."""
-        return self.name == STANDARD and self.format == TEXT
+        return self.name == STANDARD and (self.format == TEXT or self.table is not None)
+
+    @property
+    def document(self) -> Document | None:
+        """What its sentences belong to, if it is not a table; None for text without a name."""
+        name = name_of(self.name).strip("<>")
+        return Document(name, None, {}, name_of(self.name)) if name else None
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its sentences are those of raw text, not of a corpus."""
+        return self.format == TEXT or self.table is not None
 
 
 def find_sources(
@@ -57,6 +97,7 @@ def find_sources(
     output: str,
     encoding: str | None = None,
     layout: Layout = PLAIN,
+    tables: TableOptions | None = None,
 ) -> list[Source]:
     """Find out what each argument is; standard input if there is none.
 
@@ -64,6 +105,7 @@ def find_sources(
     output    the file to be written, which is not read as part of a folder
     encoding  the encoding of all files; by default UTF-8
     layout    how the text of arguments and files is laid out; HTML files are HTML in any case
+    tables    how documents of tables are read
     """
     if not inputs:
         if sys.stdin.isatty():
@@ -76,33 +118,51 @@ def find_sources(
         raise ConfigError("-: expected standard input once, got it twice")
     if encoding is not None:
         find_encoding(encoding, "--encoding")
+    tables = tables or TableOptions()
     sources: list[Source] = []
     for number, given in enumerate(inputs, start=1):
-        if os.path.isdir(given):
-            sources += _find_files(given, named, output)
-        elif given == STANDARD or os.path.exists(given):
-            sources.append(_make_source(given, named))
-        elif not given or any(map(str.isspace, given)):
-            _check_argument(given, named)
-            sources.append(Source(f"text{number}" if len(inputs) > 1 else "", TEXT, given))
-        else:
-            _refuse_word(given, inputs)
-    _check_layout(sources, layout)
-    return [
-        replace(
-            source,
-            encoding=encoding,
-            layout=Layout(source.layout.html or layout.html, layout.one_sentence_per_line),
-        )
-        for source in sources
-    ]
+        prefix = f"text{number}" if len(inputs) > 1 else ""
+        sources += _find(given, prefix, inputs, named, output, tables)
+    _check_options(sources, layout, tables)
+    return [_completed(source, encoding, layout) for source in sources]
 
 
-def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
-    """Yield the sentences of a source; None where those so far should be labeled and shown.
+def read_source(source: Source, *, bar: bool) -> Iterator[Labeled]:
+    """Yield the sentences of a source; a document without sentences is one Labeled without any.
 
     bar  show a progress bar on stderr, if that is a terminal
     """
+    if source.table is not None:
+        for document in watched_texts(source.table.documents(), source.name, bar=bar):
+            yield from split_document(document, source.layout)
+        return
+    number = 0
+    for number, sentence in enumerate(_sentences(source, bar=bar), start=1):
+        yield Labeled(source.document, sentence, number)
+    if not number:
+        yield Labeled(source.document)
+
+
+def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
+    """Yield the lines of a text; raise DataError if they look like those of a corpus or table."""
+    for number, line in enumerate(lines):
+        if number == 0 and (found := _other_than_text(line)):
+            raise DataError(
+                f"{name}:1: expected text, got what looks like a {found}: {line[:20]!r}; "
+                f"name its format with --from: {', '.join(FROM)}"
+            )
+        yield line
+
+
+def _other_than_text(line: str) -> str | None:
+    """What the first line of a file is, if it is not text."""
+    if _CORPUS.match(line):
+        return "corpus"
+    return "table" if _HEADER.match(line) else None
+
+
+def _sentences(source: Source, *, bar: bool) -> Iterator[Sentence]:
+    """The sentences of text or of a corpus."""
     if source.text is not None:
         for number, sentence in enumerate(split_text(source.text, source.layout), start=1):
             name = f"{source.name}-{number}" if source.name else None
@@ -112,43 +172,68 @@ def read_source(source: Source, *, bar: bool) -> Iterator[Sentence | None]:
         name = name_of(source.name)
         if source.format == TEXT and not source.sure:
             lines = check_text(lines, name)
-        if source.is_stream:
-            yield from _read_stream(lines, source.layout)
-        else:
-            yield from parse_sentences(lines, source.format, source=name, layout=source.layout)
+        if source.format == "jsonl" and source.name == STANDARD:
+            lines = _check_words(lines)
+        yield from parse_sentences(lines, source.format, source=name, layout=source.layout)
 
 
-def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
-    """Yield the lines of a text; raise DataError if they look like those of a corpus."""
-    for number, line in enumerate(lines):
-        if number == 0 and _CORPUS.match(line):
-            raise DataError(
-                f"{name}:1: expected text, got what looks like a corpus: {line[:20]!r}; "
-                f"name its format with --from: {', '.join(READABLE)}"
-            )
-        yield line
+def _find(
+    given: str,
+    prefix: str,
+    inputs: Sequence[str],
+    named: str | None,
+    output: str,
+    tables: TableOptions,
+) -> list[Source]:
+    """The sources that one argument stands for."""
+    if is_url(given) and not any(map(str.isspace, given)):
+        files = find_inputs([given], suffixes=_SUFFIXES)
+        return [_make_source(path, named, tables) for path in files]
+    if os.path.isdir(given):
+        return _find_files(given, named, output, tables)
+    if given == STANDARD or os.path.exists(given):
+        return [_make_source(given, named, tables)]
+    if matches := _matches(given, output):
+        return [_make_source(path, named, tables) for path in matches]
+    if not given or any(map(str.isspace, given)):
+        _check_argument(given, named)
+        return [Source(prefix, TEXT, given)]
+    _refuse_word(given, inputs)
 
 
-def _find_files(folder: str, named: str | None, output: str) -> list[Source]:
+def _matches(pattern: str, output: str) -> list[str]:
+    """The files that a pattern stands for, which the shell has not replaced."""
+    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
+    return [path for path in found if os.path.isfile(path) and not _is_same(path, output)]
+
+
+def _find_files(folder: str, named: str | None, output: str, tables: TableOptions) -> list[Source]:
     """The files of a folder and its subfolders, in the order of their names."""
     files = [
         path
         for path in sorted(Path(folder).rglob("*"))
         if path.is_file()
         and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and path.resolve() != Path(output).resolve()
+        and not _is_same(path, output)
     ]
-    suffixes = [suffix for suffix, name in SUFFIXES.items() if name in READABLE]
-    known = [path for path in files if named or suffix_of(path) in (*suffixes, *_HTML)]
+    known = [path for path in files if named or _is_known(path)]
     if not known:
         raise ConfigError(
-            f"{folder}: expected files with a suffix of {' '.join((*suffixes, *_HTML))} "
-            f"({AND_COMPRESSED}), got {_count_suffixes(files)}"
+            f"{folder}: expected files with a suffix of {' '.join(_KNOWN)} ({AND_COMPRESSED}), "
+            f"got {_count_suffixes(files)}"
         )
     if len(known) < len(files):
         skipped = _count_suffixes(set(files) - set(known))
         sys.stderr.write(f"note: {folder}: skipped {skipped}\n")
-    return [_make_source(str(path), named) for path in known]
+    return [_make_source(str(path), named, tables) for path in known]
+
+
+def _is_known(path: Path) -> bool:
+    return suffix_of(path) in _KNOWN and SPANS not in path.name.lower()
+
+
+def _is_same(path: str | Path, output: str) -> bool:
+    return os.path.realpath(path) == os.path.realpath(output)
 
 
 def _count_suffixes(files: Collection[Path]) -> str:
@@ -156,42 +241,90 @@ def _count_suffixes(files: Collection[Path]) -> str:
     return f"{len(files)} file{'s' * (len(files) != 1)}{f' ({suffixes})' if files else ''}"
 
 
-def _make_source(path: str, named: str | None) -> Source:
+def _make_source(path: str, named: str | None, tables: TableOptions) -> Source:
     suffix = suffix_of(path)
-    if named is None and suffix in _TABLES:
-        raise ConfigError(
-            f"{path}: tables ({suffix}) are not read yet; save the texts as .txt, or label the "
-            "column in Python: labeler.label(column)"
-        )
+    if named is None and suffix in _SHEETS:
+        raise ConfigError(f"{path}: spreadsheets ({suffix}) are not read; save the sheet as .csv")
     # Pipes and devices have no suffix, as standard input has none.
-    name = path if os.path.isfile(path) else STANDARD
+    name = path if os.path.isfile(path) or is_url(path) else STANDARD
     if named is None and suffix_of(name) in _HTML:
         return Source(path, TEXT, sure=True, layout=Layout(html=True))
-    format = format_of(name, named, default=TEXT, option="--from")
-    return Source(path, format, sure=named is not None)
+    format = named
+    if named is None and DOCUMENT_SUFFIXES.get(suffix_of(name)) in _ROWS:
+        format = DOCUMENT_SUFFIXES[suffix_of(name)]
+    if format not in _ROWS:
+        format = format_of(name, named, default=TEXT, option="--from")
+    table = None
+    if format in _ROWS or (format == "jsonl" and _has_texts(path, tables)):
+        table = Input(path, format, **_as_keywords(tables))
+    return Source(path, format, sure=named is not None, table=table)
 
 
-def _check_layout(sources: Sequence[Source], layout: Layout) -> None:
-    """Refuse options of raw text where there is none."""
-    if sources and not any(source.format == TEXT for source in sources):
-        flags = {"--html": layout.html, "--one-sentence-per-line": layout.one_sentence_per_line}
-        for flag in (flag for flag, given in flags.items() if given):
-            raise ConfigError(
-                f"{flag}: expected raw text, got {sources[0].format} ({sources[0].name})"
+def _as_keywords(tables: TableOptions) -> dict[str, Any]:
+    return {each.name: getattr(tables, each.name) for each in fields(tables)}
+
+
+def _has_texts(path: str, tables: TableOptions) -> bool:
+    """Whether the objects of a .jsonl file are documents, not sentences with their words."""
+    if tables.text_column is not None:
+        return True
+    if path == STANDARD or not (os.path.isfile(path) or is_url(path)):
+        return False
+    return _is_document(next((line for line in read_lines(path) if line.strip()), ""))
+
+
+def _check_words(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the lines of JSON on standard input; raise DataError if they are documents."""
+    for number, line in enumerate(lines):
+        if number == 0 and _is_document(line):
+            raise DataError(
+                "<stdin>:1: expected sentences with the key 'words', got an object without it; "
+                "for documents name the key of the text with --text-column"
             )
+        yield line
+
+
+def _is_document(line: str) -> bool:
+    try:
+        value = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(value, dict) and "words" not in value
+
+
+def _completed(source: Source, encoding: str | None, layout: Layout) -> Source:
+    html = source.layout.html or layout.html
+    table = source.table and replace(source.table, encoding=encoding)
+    layout = Layout(html, layout.one_sentence_per_line)
+    return replace(source, encoding=encoding, layout=layout, table=table)
+
+
+def _check_options(sources: Sequence[Source], layout: Layout, tables: TableOptions) -> None:
+    """Refuse options of raw text where there is none, and of tables where there are none."""
+    flags = {"--html": layout.html, "--one-sentence-per-line": layout.one_sentence_per_line}
+    columns = {"--text-column": tables.text_column, "--id-column": tables.id_column}
+    for given, expected, is_right in (
+        (flags, "raw text", lambda source: source.is_text),
+        (columns, "a table (csv, tsv, jsonl, parquet)", lambda source: source.table is not None),
+    ):
+        if not any(map(is_right, sources)):
+            for flag in (flag for flag, value in given.items() if value):
+                raise ConfigError(
+                    f"{flag}: expected {expected}, got {sources[0].format} ({sources[0].name})"
+                )
 
 
 def _check_argument(text: str, named: str | None) -> None:
     if named not in (None, TEXT):
         raise ConfigError(f"--from {named}: expected files, got the text {text[:40]!r}")
-    if suffix_of(text) in SUFFIXES:
+    if suffix_of(text) in _KNOWN:
         sys.stderr.write(f"note: {text[-40:]!r} is not a file; labeling these words\n")
 
 
 def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     """Refuse an argument that is neither a file nor, having no blank in it, text."""
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
-    if suffix_of(given) in SUFFIXES or "/" in given:
+    if suffix_of(given) in _KNOWN or "/" in given or glob.has_magic(given):
         raise ConfigError(f"{given}: no such file")
     write = (
         f"capsrl label {shlex.quote(' '.join(inputs))}"
@@ -199,12 +332,3 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
         else (f"echo {shlex.quote(given)} | capsrl label")
     )
     raise ConfigError(f"{given}: no such file; to label the words themselves write: {write}")
-
-
-def _read_stream(lines: Iterable[str], layout: Layout) -> Iterator[Sentence | None]:
-    """The sentences of standard input, and None at the end of each paragraph or line."""
-    numbers = count(1)
-    for sentences in split_lines(lines, layout):
-        for sentence in sentences:
-            yield replace(sentence, id=f"stdin-{next(numbers)}")
-        yield None

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
@@ -12,29 +11,41 @@ from typing import Annotated
 import typer
 
 import capsrl
-from capsrl.cli.inputs import Source, find_sources, read_source
+from capsrl.cli.inputs import FROM, Source, TableOptions, find_sources, read_source
 from capsrl.cli.options import (
     Device,
     Encoding,
     Frames,
-    From,
     Model,
     Runtime,
     Threads,
     option,
+    option_errors,
     with_fields,
 )
-from capsrl.cli.outputs import FORMATS, check_format, output_format, write_labeled
-from capsrl.data.files import STANDARD, open_writer
-from capsrl.data.formats import TEXT
-from capsrl.errors import ConfigError
+from capsrl.cli.outputs import (
+    FORMATS,
+    Output,
+    check_format,
+    output_format,
+    output_rows,
+    write_labeled,
+)
+from capsrl.cli.progress import without_waiting
+from capsrl.cli.summary import Summary
+from capsrl.data.files import STANDARD, is_url
+from capsrl.errors import ConfigError, DataError
 from capsrl.options import Options, PredicateSource
-from capsrl.sentence import Sentence
+from capsrl.tables.documents import MAX_CHARACTERS, Document
+from capsrl.tables.labeled import Labeled
+from capsrl.tables.schema import Passed, find_passed
+from capsrl.tables.writing import TABLES
 
+NOT_ALL = 3  # exit code if some documents could not be labeled
 _BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
 _PEEK = 2048  # sentences of a corpus that show whether it marks predicates
 
-Stream = Iterator[Sentence | None]
+Stream = Iterator[Labeled | None]
 
 
 @with_fields("options", Options)
@@ -48,8 +59,29 @@ def label_command(
         ),
     ] = None,
     *,
-    from_format: From = None,
+    from_format: Annotated[
+        str | None,
+        option(
+            "FORMAT",
+            f"Format of the input: {', '.join(FROM)}. Default: by the suffix of the file.",
+            "--from",
+        ),
+    ] = None,
     encoding: Encoding = None,
+    text_column: Annotated[
+        str | None, option("NAME", "Column of a table that has the texts. Default: text.")
+    ] = None,
+    id_column: Annotated[
+        str | None,
+        option("NAME", "Column of a table that has the ids. Default: id, if there is one."),
+    ] = None,
+    columns: Annotated[
+        str | None,
+        option("NAMES", "Other columns to keep in tables, with commas. Default: all."),
+    ] = None,
+    max_characters: Annotated[
+        int, option("N", "Longer texts in tables are errors.", min=1)
+    ] = MAX_CHARACTERS,
     to_format: Annotated[
         str | None,
         option(
@@ -58,6 +90,10 @@ def label_command(
             "the table above.",
             "--to",
         ),
+    ] = None,
+    rows: Annotated[
+        str | None,
+        option("argument|sentence", "What a row is. Default: argument in tables, else sentence."),
     ] = None,
     output: Annotated[
         str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
@@ -71,75 +107,141 @@ def label_command(
 ) -> None:
     """Find who did what to whom.
 
-    An INPUT is the name of a file or folder, or text, which has a blank in it. Files are text
-    (.txt), HTML (.html .htm) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz
-    .xz). All but HTML are read as they are labeled, so they may be larger than the memory.
+    An INPUT is the name of a file or folder, a pattern such as "d/*.csv", or text, which has a
+    blank in it. Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
+    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
+    .zst). All but HTML are read as they are labeled, so they may be larger than the memory.
 
     | INPUT | on a terminal | to a pipe |
     |---|---|---|
     | text in quotes | table | table |
-    | text files, standard input | table | jsonl |
+    | text files, tables, standard input | table | jsonl |
     | conll09, conllup, jsonl files | table | the same format |
     | conllu, up1 files | table | conllup |
+
+    The exit code is 0, or 2 for a mistake in the command or a file that cannot be read, or 3 if
+    some documents could not be labeled: those have an error in the output.
     """
     # All options are checked before the model is loaded, which takes seconds.
     sources = find_sources(
-        inputs or [], from_format, output=output, encoding=encoding, layout=options.layout
+        inputs or [],
+        from_format,
+        output=output,
+        encoding=encoding,
+        layout=options.layout,
+        tables=TableOptions(text_column, id_column, max_characters),
     )
     format = output_format(to_format, output, sources)
-    check_format(format, trace=options.trace, frames=frames is not None)
+    check_format(
+        format,
+        trace=options.trace,
+        frames=frames is not None,
+        phrases=options.phrases,
+        output=output,
+    )
     _check_marked(options, sources)
-    labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
+    shape = output_rows(rows, format)
+    in_table = format in TABLES or shape == "argument"
+    passed = _passed(sources, columns, format, in_table=in_table)
+    with option_errors(("device", "threads", "runtime")):
+        labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
-    counts = Counter(sentence=0, proposition=0)
-    labeled: Iterable[Sentence] = _count(_label(labeler, sources, options, bar=bar), counts)
+    summary = Summary(format, passed if in_table and columns is None else None)
+    labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
     if format in ("conll09", "conllup") and lemmatizer is not None:
-        labeled = map(lemmatizer.fill, labeled)
-    with open_writer(output) as file:
-        write_labeled(
-            labeled,
-            file,
+        fill = lemmatizer.fill
+        labeled = (
+            replace(each, sentence=each.sentence and fill(each.sentence)) for each in labeled
+        )
+    write_labeled(
+        labeled,
+        Output(
+            output,
             format,
+            rows=shape,
+            passed=passed,
             title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
             trace=options.trace,
             flush=any(source.is_stream for source in sources),
+        ),
+    )
+    summary.show(always=output != STANDARD)
+    if summary.n_errors:
+        raise typer.Exit(NOT_ALL)
+
+
+def _passed(
+    sources: Sequence[Source], columns: str | None, format: str, *, in_table: bool
+) -> Passed:
+    """The columns of tables that are kept; also checks that all tables have a column of texts."""
+    only = None if columns is None else [name.strip() for name in columns.split(",") if name]
+    tables = [source.table for source in sources if source.table is not None]
+    if columns is not None and not (tables and in_table):
+        what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"
+        raise ConfigError(f"--columns: expected {what}, got {format if tables else 'none'}")
+    files = [table for table in tables if _can_be_read_twice(table.path)]
+    if len(files) < len(tables) and only is None and in_table:
+        sys.stderr.write(
+            "note: -: the other columns of standard input are left out, since they are not known "
+            "before it is read; name those to keep: --columns NAMES\n"
         )
-    if output != STANDARD or not counts["sentence"]:
-        parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in counts.items()]
-        sys.stderr.write(f"{', '.join(parts)}\n")
+    return find_passed(files, only)
+
+
+def _can_be_read_twice(path: str) -> bool:
+    return path != STANDARD and (os.path.isfile(path) or is_url(path))
 
 
 def _label(
-    labeler: "capsrl.Labeler", sources: Iterable[Source], options: Options, *, bar: bool
-) -> Iterator[Sentence]:
+    labeler: "capsrl.Labeler", sources: Sequence[Source], options: Options, *, bar: bool
+) -> Iterator[Labeled]:
     """Label sources in order; those that are labeled alike share batches."""
-    streams = (_decide(source, options, bar=bar) for source in sources)
+    alone = len(sources) == 1
+    streams = (_decide(source, options, bar=bar, alone=alone) for source in sources)
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
         for block in _blocks(chain.from_iterable(stream for _, stream in group)):
-            yield from labeler.label_sentences(block, options=chosen)
+            sentences = [each.sentence for each in block if each.sentence is not None]
+            labeled = labeler.label_sentences(sentences, options=chosen)
+            for each in block:
+                yield each if each.sentence is None else replace(each, sentence=next(labeled))
 
 
-def _decide(source: Source, options: Options, *, bar: bool) -> tuple[PredicateSource, Stream]:
+def _decide(
+    source: Source, options: Options, *, bar: bool, alone: bool
+) -> tuple[PredicateSource, Stream]:
     """Where the predicates of a source come from, and its sentences."""
-    sentences = read_source(source, bar=bar)
+    read = read_source(source, bar=bar)
+    # The other texts of a folder should not be lost because of a bad one.
+    found: Stream = iter(_with_error(read, source) if source.is_text and not alone else read)
+    if source.is_stream:
+        found = without_waiting(each for each in found if each is not None)
     if options.predicates != "auto":
-        return options.predicates, sentences
-    if source.format == TEXT:
-        return "found", sentences
-    first = list(islice(sentences, _PEEK))
-    marked = any(sentence is not None and sentence.propositions for sentence in first)
-    return "marked" if marked else "found", chain(first, sentences)
+        return options.predicates, found
+    if source.is_text:
+        return "found", found
+    first = list(islice(found, _PEEK))
+    marked = any(each and each.sentence and each.sentence.propositions for each in first)
+    return "marked" if marked else "found", chain(first, found)
 
 
-def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
+def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]:
+    """The sentences of a source; if it cannot be read to its end, the last one is the error."""
+    try:
+        yield from labeled
+    except DataError as error:
+        document = source.document or Document(source.name, None)
+        yield Labeled(replace(document, error=str(error)))
+
+
+def _blocks(labeled: Iterable[Labeled | None]) -> Iterator[list[Labeled]]:
     """The sentences in lists of _BLOCK; None ends a list before it is full."""
-    block: list[Sentence] = []
-    for sentence in sentences:
-        if sentence is not None:
-            block.append(sentence)
-        if block and (sentence is None or len(block) == _BLOCK):
+    block: list[Labeled] = []
+    for each in labeled:
+        if each is not None:
+            block.append(each)
+        if block and (each is None or len(block) == _BLOCK):
             yield block
             block = []
     if block:
@@ -147,17 +249,10 @@ def _blocks(sentences: Iterable[Sentence | None]) -> Iterator[list[Sentence]]:
 
 
 def _check_marked(options: Options, sources: Sequence[Source]) -> None:
-    texts = [source.name for source in sources if source.format == TEXT]
+    texts = [source.name for source in sources if source.is_text]
     if options.predicates == "marked" and texts:
         where = f" in {texts[0]}" if texts[0] else ""
         raise ConfigError(
             "--predicates marked: expected a corpus that marks its predicates, got raw text"
             f"{where}; name the format of a corpus: --from FORMAT"
         )
-
-
-def _count(sentences: Iterable[Sentence], counts: Counter[str]) -> Iterator[Sentence]:
-    for sentence in sentences:
-        counts["sentence"] += 1
-        counts["proposition"] += len(sentence.propositions)
-        yield sentence

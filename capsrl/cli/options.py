@@ -2,7 +2,8 @@
 
 import dataclasses
 import inspect
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -10,6 +11,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import typer
 
 from capsrl.data.formats import CORPORA, READABLE
+from capsrl.errors import ConfigError
 
 
 def option(metavar: str, help: str, *flags: str, **others: Any) -> Any:  # noqa: ANN401
@@ -71,7 +73,9 @@ def with_fields(
         @wraps(command)
         def run(**arguments: Any) -> None:  # noqa: ANN401
             values = {key: arguments.pop(key) for key in fields}
-            command(**arguments, **{name: cls(**_split_lists(values, hints))})
+            with option_errors(fields):
+                made = cls(**_split_lists(values, hints))
+            command(**arguments, **{name: made})
 
         own = [each for each in inspect.signature(command).parameters.values() if each.name != name]
         signature = inspect.Signature([*own, *parameters])
@@ -80,6 +84,18 @@ def with_fields(
         return run
 
     return decorate
+
+
+@contextmanager
+def option_errors(names: Iterable[str]) -> Iterator[None]:
+    """Name options as they are typed in errors that begin with one of these Python names."""
+    try:
+        yield
+    except ConfigError as error:
+        name, colon, rest = str(error).partition(":")
+        if not colon or name not in names:
+            raise
+        raise ConfigError(f"{_flag(name)}:{rest}") from None
 
 
 def _parameter(field: "dataclasses.Field[Any]", hint: object) -> inspect.Parameter:
@@ -91,7 +107,7 @@ def _parameter(field: "dataclasses.Field[Any]", hint: object) -> inspect.Paramet
 
 
 def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: ANN401
-    flag = f"--{field.name.replace('_', '-')}"
+    flag = _flag(field.name)
     help = field.metadata["help"]
     if kind is bool:
         flags = f"{flag}/--no-{flag[2:]}" if field.default else flag
@@ -102,6 +118,10 @@ def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: A
         [member] = get_args(kind)
         return Annotated[str | None, option(",".join(get_args(member)) or "LIST", help, flag)]
     return Annotated[kind | None, option("NUMBER", help, flag)]
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _split_lists(values: dict[str, Any], hints: dict[str, Any]) -> dict[str, Any]:

@@ -2,20 +2,53 @@
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TextIO
+from dataclasses import dataclass
+from pathlib import Path
 
 from capsrl.cli.inputs import Source
-from capsrl.data.files import STANDARD, suffix_of
-from capsrl.data.formats import EXPORTS, TEXT, WRITABLE, format_of, format_sentences
-from capsrl.data.jsonl import format_jsonl
+from capsrl.data.compression import COMPRESSED
+from capsrl.data.files import STANDARD, open_binary_writer, open_writer, suffix_of
+from capsrl.data.formats import EXPORTS, WRITABLE, format_of, format_sentences
+from capsrl.data.jsonl import format_object
+from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts, svg_sheet
 from capsrl.show.table import make_console, table_parts
+from capsrl.tables.labeled import Labeled, json_lines, labeled_rows
+from capsrl.tables.rows import Cells
+from capsrl.tables.schema import NOTHING, ROWS, Passed, arrow_schema, columns_of
+from capsrl.tables.writing import TABLES, csv_parts, write_parquet
 
-FORMATS = ("table", "json", *WRITABLE, *EXPORTS, "html", "svg")
+FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
-EXPLAINED = ("table", "json", "jsonl", "conllup", "html")  # the formats that say what roles mean
+# The formats that say what roles mean.
+EXPLAINED = ("table", "json", "jsonl", *TABLES, "conllup", "html")
+WITH_ERRORS = ("json", "jsonl", *TABLES)  # the formats that have a place for errors
+_ONLY_PHRASES = ("spans",)  # the formats of nothing but phrases
+_SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".txt": "table"}
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """Where and how to write.
+
+    path    the name of a file, or - for standard output
+    format  one of FORMATS
+    rows    what a row of a table or a line of JSON is: an argument or a sentence
+    passed  the columns of the documents that tables have
+    title   of an HTML page
+    trace   show in tables for reading how role probabilities changed over the iterations
+    flush   flush after every sentence, for a reader at the other end of a pipe
+    """
+
+    path: str
+    format: str
+    rows: str = "argument"
+    passed: Passed = NOTHING
+    title: str = "Propositions"
+    trace: bool = False
+    flush: bool = False
 
 
 def output_format(named: str | None, output: str, sources: Sequence[Source]) -> str:
@@ -28,16 +61,29 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
         if sys.stdout.isatty() or all(source.text is not None for source in sources):
             return "table"
         formats = {source.format for source in sources}
-        if formats == {TEXT} or len(formats) > 1:
+        if all(source.is_text for source in sources) or len(formats) > 1:
             return "jsonl"
         [found] = formats
         return found if found in WRITABLE else "conllup"
-    if named is None and suffix_of(output) == ".txt":
-        return "table"
+    suffix = suffix_of(output)
+    if named is None and suffix in _SUFFIXES and SPANS not in Path(output).name.lower():
+        return _SUFFIXES[suffix]
     return format_of(output, named, formats=FORMATS, option="--to")
 
 
-def check_format(format: str, *, trace: bool, frames: bool) -> None:
+def output_rows(named: str | None, format: str) -> str:
+    """What a row is: an argument in tables, a sentence in JSON, unless it is named."""
+    if named is not None and named not in ROWS:
+        raise ConfigError(f"--rows: expected {' or '.join(ROWS)}, got {named}")
+    if named == "argument" and format not in (*TABLES, "jsonl"):
+        raise ConfigError(
+            f"--rows argument: expected a table ({', '.join(TABLES)}, jsonl), got {format}; "
+            "choose one: --to csv"
+        )
+    return named or ("argument" if format in TABLES else "sentence")
+
+
+def check_format(format: str, *, trace: bool, frames: bool, phrases: bool, output: str) -> None:
     """Raise ConfigError if the format does not support an option that was given."""
     for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, EXPLAINED)):
         if wanted and format not in able:
@@ -45,42 +91,68 @@ def check_format(format: str, *, trace: bool, frames: bool) -> None:
                 f"{option}: expected a format that shows it ({', '.join(able)}), got {format}; "
                 f"choose one: --to {able[0]}"
             )
+    if format in _ONLY_PHRASES and not phrases:
+        raise ConfigError(
+            f"--no-phrases: expected a format of more than phrases, got {format}; leave it out"
+        )
+    if format == "parquet" and Path(output).suffix.lower() in COMPRESSED:
+        suffix = Path(output).suffix
+        raise ConfigError(
+            f"{output}: expected a name without {suffix}: Parquet files are compressed already"
+        )
+    if format == "parquet" and output == STANDARD and sys.stdout.isatty():
+        raise ConfigError("--to parquet: expected a file, got the terminal; name one: -o FILE")
 
 
-def write_labeled(
-    sentences: Iterable[Sentence],
-    file: TextIO,
-    format: str,
-    *,
-    title: str,
-    trace: bool,
-    flush: bool,
-) -> None:
-    """Write sentences one at a time, except for SVG, which is one picture of all.
-
-    title  title of an HTML page
-    trace  show in tables how role probabilities changed over the iterations
-    flush  flush after every sentence, for a reader at the other end of a pipe
-    """
-    if format == "table":
-        console = make_console(file)
-        for part in table_parts(sentences, trace=trace):
-            console.print(part)
-            if flush:
-                file.flush()
+def write_labeled(labeled: Iterable[Labeled], output: Output) -> None:
+    """Write sentences one at a time, except for SVG, which is one picture of all."""
+    if output.format == "parquet":
+        schema = arrow_schema(output.rows, output.passed)
+        with open_binary_writer(output.path) as binary:
+            write_parquet(_rows(labeled, output), binary, schema)
         return
+    with open_writer(output.path) as file:
+        if output.format == "table":
+            console = make_console(file)
+            for part in table_parts(_sentences(labeled), trace=output.trace):
+                console.print(part)
+                if output.flush:
+                    file.flush()
+            return
+        for text in _parts(labeled, output):
+            file.write(text)
+            if output.flush:
+                file.flush()
+
+
+def _parts(labeled: Iterable[Labeled], output: Output) -> Iterator[str]:
+    """The text of a file in any format but Parquet and tables for reading."""
+    format = output.format
+    if format in TABLES:
+        columns = columns_of(output.rows, output.passed)
+        delimiter = "\t" if format == "tsv" else ","
+        return csv_parts(_rows(labeled, output), columns, delimiter=delimiter)
+    if format == "jsonl" and output.rows == "argument":
+        return map(format_object, _rows(labeled, output))
+    if format == "jsonl":
+        return json_lines(labeled)
+    if format == "json":
+        return _json_array(json_lines(labeled))
     if format == "html":
-        parts = html_parts(sentences, title=title)
-    elif format == "svg":
-        parts = iter([svg_sheet(sentences) + "\n"])
-    elif format == "json":
-        parts = _json_array(map(format_jsonl, sentences))
-    else:
-        parts = format_sentences(sentences, format)
-    for text in parts:
-        file.write(text)
-        if flush:
-            file.flush()
+        return html_parts(_sentences(labeled), title=output.title)
+    if format == "svg":
+        return iter([svg_sheet(_sentences(labeled)) + "\n"])
+    return format_sentences(_sentences(labeled), format)
+
+
+def _sentences(labeled: Iterable[Labeled]) -> Iterator[Sentence]:
+    return (each.sentence for each in labeled if each.sentence is not None)
+
+
+def _rows(labeled: Iterable[Labeled], output: Output) -> Iterator[Cells]:
+    for each in labeled:
+        if each.document is not None or each.sentence is not None:
+            yield from labeled_rows(each, rows=output.rows, passed=output.passed)
 
 
 def _json_array(lines: Iterable[str]) -> Iterator[str]:

@@ -110,15 +110,28 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
     """Open a UTF-8 text file for an atomic write: it appears only when the block succeeds.
 
     `-` is standard output; it, devices and pipes are written directly. A link stays a link, and an
-    existing file keeps its permissions.
+    existing file keeps its permissions. The suffix tells whether the file is compressed.
     Raises DataError if the file cannot be created, the disk is full, or the text is not Unicode.
     """
     check_compression(path)
+    suffix = "" if str(path) == STANDARD else Path(os.path.realpath(path)).suffix.lower()
+    with (
+        open_binary_writer(path) as raw,
+        compress(raw, suffix) as packed,
+        _detached(packed) as text,
+    ):
+        yield text
+
+
+@contextlib.contextmanager
+def open_binary_writer(path: str | Path) -> Iterator[IO[bytes]]:
+    """Open a file for an atomic write of bytes, as `open_writer` does for text."""
+    if is_url(path):
+        raise ConfigError(f"{path}: expected the name of a local file to write, got a URL")
     with _writing_errors(path):
         if str(path) == STANDARD:
             sys.stdout.flush()
-            with _detached(sys.stdout.buffer) as text:
-                yield text
+            yield sys.stdout.buffer
             return
         target = Path(os.path.realpath(path))
         mode = _mode(target)
@@ -126,11 +139,11 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
             if stat.S_ISDIR(mode):
                 raise DataError(f"{path}: cannot be written: {os.strerror(errno.EISDIR)}")
             # Renaming over /dev/null or a pipe would replace it by a plain file.
-            with open(target, "wb") as device, _text(device, target) as text:
-                yield text
+            with open(target, "wb") as device:
+                yield device
             return
-        with _replacing(target, path, mode) as raw, _text(raw, target) as text:
-            yield text
+        with _replacing(target, path, mode) as raw:
+            yield raw
 
 
 def find_encoding(name: str, option: str = "encoding") -> str:
@@ -176,14 +189,8 @@ def name_of(path: str | Path) -> str:
 def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
     """The bytes of a file as they are."""
     if str(path) == STANDARD:
-        # A file that tests put in the place of standard input may not be a BufferedReader.
-        ours = isinstance(sys.stdin.buffer, io.BufferedReader)
-        file = sys.stdin.buffer if ours else io.BufferedReader(cast(Any, sys.stdin.buffer))
-        try:
-            yield cast(io.BufferedReader, file)
-        finally:
-            if not ours:
-                cast(io.BufferedReader, file).detach()
+        with _standard_input() as file:
+            yield file
         return
     if not is_url(path):
         with open(path, "rb") as local:
@@ -192,6 +199,21 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
     system, inside = file_system_of(str(path))
     with system.open(inside, "rb") as remote, io.BufferedReader(remote) as buffered:
         yield buffered
+
+
+@contextlib.contextmanager
+def _standard_input() -> Iterator[io.BufferedReader]:
+    if isinstance(sys.stdin.buffer, io.BufferedReader):
+        # A descriptor of its own: Python aborts at its end if a thread still reads sys.stdin.
+        with open(os.dup(sys.stdin.fileno()), "rb") as file:
+            yield file
+        return
+    buffered = io.BufferedReader(cast(Any, sys.stdin.buffer))
+    try:
+        yield buffered
+    finally:
+        with contextlib.suppress(ValueError):  # it may have been closed meanwhile
+            buffered.detach()
 
 
 def has_byte_lines(codec: str) -> bool:
@@ -218,6 +240,8 @@ def _wrong_encoding(
     option: str | None,
 ) -> DataError:
     """The error for bytes that are not text in the encoding."""
+    if raw.startswith(b"PAR1"):
+        return DataError(f"{name_of(path)}: expected text, got Parquet data")
     where = f"{name_of(path)}:{number}" if number else name_of(path)
     byte = error.object[error.start]
     guess = guess_encoding(raw) if codec == "utf-8" else "utf-8"
@@ -277,17 +301,16 @@ def _new_file(temporary: Path, path: str | Path) -> IO[bytes]:
 
 
 @contextlib.contextmanager
-def _text(raw: IO[bytes], target: Path) -> Iterator[TextIO]:
-    with compress(raw, target.suffix.lower()) as packed, _detached(packed) as text:
-        yield text
-
-
-@contextlib.contextmanager
 def _detached(binary: IO[bytes]) -> Iterator[TextIO]:
     """Write UTF-8 text to a binary file in any locale, and leave the binary file open."""
     text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
-    yield text
-    text.detach()  # flushes; after an error there is nothing worth flushing
+    try:
+        yield text
+    except BaseException:
+        with contextlib.suppress(OSError, ValueError):  # the reader of a pipe may be gone
+            text.detach()
+        raise
+    text.detach()  # flushes
 
 
 def _mode(path: Path) -> int | None:

@@ -198,7 +198,8 @@ class FrameIndex:
         C-A0 and R-A0 mean what A0 means.
         """
         own = role[2:] if role[:2] in ("C-", "R-") else role
-        known = self._roles_by_name(sense).get(own) if self.has(sense) else None
+        roles = self._roles.get(sense) or self._roles_by_name(sense)
+        known = roles.get(own)
         return (known.meaning if known else None) or MODIFIERS.get(own)
 
     @property
@@ -223,9 +224,12 @@ class FrameIndex:
         return self._decoded[sense]
 
     def _roles_by_name(self, sense: str) -> dict[str, FrameRole]:
-        if sense not in self._roles:
-            self._roles[sense] = {role.name: role for role in self._roleset(sense).roles}
-        return self._roles[sense]
+        """The roles of a sense; none for an unknown sense, which is not kept."""
+        if not self.has(sense):
+            return {}
+        roles = {role.name: role for role in self._roleset(sense).roles}
+        self._roles[sense] = roles
+        return roles
 
     def _by_lemma(self) -> dict[str, list[tuple[str, str]]]:
         if self._lemmas is None:

@@ -7,7 +7,7 @@ role at each iteration (`_trace_to_dict`), but not the capsules.
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 from capsrl.data.json_check import json_schema, sentence_from_dict, shown
@@ -17,6 +17,7 @@ from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 __all__ = [
     "format_jsonl",
+    "format_object",
     "json_schema",
     "read_jsonl",
     "sentence_from_dict",
@@ -54,7 +55,12 @@ def read_jsonl(
 
 def format_jsonl(sentence: Sentence) -> str:
     """Return one line of JSON with its line end; it can be written as UTF-8 for any words."""
-    line = json.dumps(sentence_to_dict(sentence), ensure_ascii=False, allow_nan=False)
+    return format_object(sentence_to_dict(sentence))
+
+
+def format_object(data: Mapping[str, object]) -> str:
+    """Return one line of JSON with its line end; values that JSON does not have are strings."""
+    line = json.dumps(data, ensure_ascii=False, allow_nan=False, default=str)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n"
 
 

@@ -15,7 +15,7 @@ from capsrl.model.folder import load_network
 from capsrl.model.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.model.inventory import NO_ROLE_ID
 from capsrl.model.network import PropositionLogits
-from capsrl.model.predictor import add_lemmas, add_tags
+from capsrl.model.predictor import add_tags, find_lemmas, find_predicates
 from capsrl.model.torch_backend import TorchBackend
 from capsrl.sentence import Sentence
 
@@ -140,10 +140,10 @@ def _label_batch(
         sentences = add_tags(sentences, ids, teacher.inventory)
         collected.add("tags", numbers, tag_probs, batch.mask.unsqueeze(-1))
     items = [
-        add_lemmas(
-            with_predicates(item, np.flatnonzero(row > 0.5).tolist()), sentence, teacher.inventory
+        with_predicates(item, positions, find_lemmas(sentence, positions, teacher.inventory))
+        for item, positions, sentence in zip(
+            items, find_predicates(probs > 0.5), sentences, strict=True
         )
-        for item, row, sentence in zip(items, probs, sentences, strict=True)
     ]
     for rows, group in group_predicates(items, max_pairs=MAX_PAIRS):
         chosen, n_words = torch.tensor(rows, device=teacher.torch_device), group[0].n_words

@@ -39,7 +39,8 @@ class Reading:
 class Scores:
     """The scores of the propositions of some predicates, one row each; words are padded to T.
 
-    roles     P T R       logits after the last iteration
+    roles     P T         ids of the most probable roles after the last iteration
+    probs     P T         their probabilities, in double precision
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
     firsts    P T         first word of the phrase of each word; None without a span scorer
@@ -49,7 +50,8 @@ class Scores:
     nodes     N P D       likewise
     """
 
-    roles: Floats
+    roles: Ids
+    probs: NDArray[np.float64]
     senses: Floats
     patterns: Floats
     firsts: Ids | None = None
@@ -67,6 +69,7 @@ class Backend(ABC):
     marks_predicates  the network encodes a sentence once per predicate, in `score`
     batch_words       words of a batch, padding counted
     max_pairs         pairs of a predicate and a word that `score` takes at a time
+    chunk_sentences   sentences that are read ahead and sorted by length into batches
     concurrent        several threads can label at the same time, each on one core
     """
 
@@ -76,6 +79,7 @@ class Backend(ABC):
     marks_predicates: bool
     batch_words: int
     max_pairs: int
+    chunk_sentences: int = 2048
     concurrent: bool = False
 
     @abstractmethod

@@ -27,14 +27,19 @@ Probabilities = (
 )  # None is not expected, but possible in Propositions
 
 FILE = "calibration.json"
+_GUESSED = "guessed"
+_GROUPS = ((64, "64+"), (16, "16-63"), (4, "4-15"), (1, "1-3"), (0, "0"))
 FORMAT = 1  # version of the file; raised when older versions of capsrl cannot read it
 PREDICATE = "predicate"  # the only group of predicates
+# The probability of every guessed sense before calibration: the network compares a guess with the
+# other senses of a word that is only spelled alike, and is certain of it if there are none.
+GUESS = 0.5
 _LARGEST = 36.0  # log odds of the largest number below 1
 
 
 def log_odds(probabilities: Probabilities) -> Floats:
     """log(p / (1 - p)), between -36 and 36 also for 0 and 1."""
-    p = np.array(probabilities, np.float64)
+    p = np.asarray(probabilities, np.float64)
     with np.errstate(divide="ignore"):
         odds: Floats = np.clip(np.log(p) - np.log1p(-p), -_LARGEST, _LARGEST)
     return odds
@@ -71,6 +76,24 @@ class Curve:
 
 
 @dataclass(frozen=True)
+class Confidences:
+    """The probabilities of the propositions of P predicates, which have A arguments in all.
+
+    predicates    P  that the word is a predicate; NaN where it was marked
+    senses        P
+    propositions  P  that sense and all arguments are right
+    arguments     A
+    owners        A  the number of the proposition of each argument
+    """
+
+    predicates: Floats
+    senses: Floats
+    propositions: Floats
+    arguments: Floats
+    owners: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Calibration:
     """One curve for each kind of answer.
 
@@ -87,51 +110,53 @@ class Calibration:
     arguments: Curve
     propositions: Curve
 
+    def calibrate(
+        self, raw: Confidences, groups: Sequence[str], roles: Sequence[str]
+    ) -> Confidences:
+        """Calibrate the probabilities that the network gives.
+
+        A whole proposition is never more probable than its sense or one of its arguments.
+
+        groups  P  see `sense_group`
+        roles   A
+        """
+        found = self.predicates(raw.predicates, [PREDICATE] * len(raw.predicates))
+        factors = np.where(np.isnan(raw.predicates), 1.0, found)
+        guessed = np.array([group == _GUESSED for group in groups], bool)
+        senses = self.senses(np.where(guessed, GUESS, raw.senses), groups) * factors
+        arguments = self.arguments(raw.arguments, roles) * factors[raw.owners]
+        wholes = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
+        np.minimum.at(wholes, raw.owners, arguments)
+        predicates = np.where(np.isnan(raw.predicates), np.nan, factors)
+        return Confidences(predicates, senses, wholes, arguments, raw.owners)
+
     def apply(
         self, propositions: Sequence[Proposition], sense_counts: Mapping[str, int]
     ) -> list[Proposition]:
         """The propositions that the network predicts, with calibrated probabilities.
 
-        A whole proposition is never more probable than its sense or one of its arguments.
-
         sense_counts  frequency of each sense in training
         """
-        factors = self._predicate_probs(propositions)
         groups = [sense_group(each, sense_counts) for each in propositions]
-        senses = self.senses([sense_prob(each) for each in propositions], groups) * factors
-        joint = self.propositions([p.joint_probability for p in propositions], groups) * factors
-        probs = iter(self._argument_probs(propositions, factors))
-        calibrated = []
-        for each, sense, factor, whole in zip(
-            propositions, senses.tolist(), factors.tolist(), joint.tolist(), strict=True
-        ):
-            arguments = tuple(replace(one, probability=next(probs)) for one in each.arguments)
-            calibrated.append(
-                replace(
-                    each,
-                    arguments=arguments,
-                    probability=sense,
-                    predicate_probability=None if each.predicate_probability is None else factor,
-                    joint_probability=min(whole, sense, *(one.probability for one in arguments)),
-                )
+        roles = [argument.role for each in propositions for argument in each.arguments]
+        found = self.calibrate(_confidences(propositions), groups, roles)
+        probs = iter(found.arguments.tolist())
+        return [
+            replace(
+                each,
+                arguments=tuple(replace(one, probability=next(probs)) for one in each.arguments),
+                probability=sense,
+                predicate_probability=None if each.predicate_probability is None else predicate,
+                joint_probability=whole,
             )
-        return calibrated
-
-    def _predicate_probs(self, propositions: Sequence[Proposition]) -> Floats:
-        """The probabilities of the predicates, 1 for those that were marked."""
-        marked = [each.predicate_probability is None for each in propositions]
-        raw = [each.predicate_probability or 0.0 for each in propositions]
-        return np.where(marked, 1.0, self.predicates(raw, [PREDICATE] * len(raw)))
-
-    def _argument_probs(self, propositions: Sequence[Proposition], factors: Floats) -> list[float]:
-        """The probabilities of the arguments of all propositions, one after the other."""
-        arguments = [argument for each in propositions for argument in each.arguments]
-        roles = [argument.role for argument in arguments]
-        probs = self.arguments([argument.probability for argument in arguments], roles)
-        result: list[float] = (
-            probs * np.repeat(factors, [len(each.arguments) for each in propositions])
-        ).tolist()
-        return result
+            for each, predicate, sense, whole in zip(
+                propositions,
+                found.predicates.tolist(),
+                found.senses.tolist(),
+                found.propositions.tolist(),
+                strict=True,
+            )
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as plain lists and numbers; inverse of `from_dict`."""
@@ -158,12 +183,8 @@ class Calibration:
 
 
 def sense_prob(proposition: Proposition) -> float | None:
-    """The probability of the sense that is calibrated; for guesses always the same.
-
-    The network compares a guess with the other senses of a word that is only spelled alike, and is
-    certain of it if there are none.
-    """
-    return 0.5 if proposition.guessed else proposition.probability
+    """The probability of the sense that is calibrated; for guesses always the same."""
+    return GUESS if proposition.guessed else proposition.probability
 
 
 def sense_group(proposition: Proposition, sense_counts: Mapping[str, int]) -> str:
@@ -172,12 +193,19 @@ def sense_group(proposition: Proposition, sense_counts: Mapping[str, int]) -> st
     The groups are `guessed`, `0`, `1-3`, `4-15`, `16-63` and `64+`; those of a sense without
     alternatives begin with `only `.
     """
-    if proposition.guessed:
-        return "guessed"
-    count = sense_counts.get(proposition.sense or "", 0)
-    names = {64: "64+", 16: "16-63", 4: "4-15", 1: "1-3", 0: "0"}
-    name = next(name for least, name in names.items() if count >= least)
-    return f"only {name}" if proposition.probability == 1 else name
+    is_only = proposition.probability == 1
+    return group_of(proposition.sense, sense_counts, is_only=is_only, guessed=proposition.guessed)
+
+
+def group_of(
+    sense: str | None, sense_counts: Mapping[str, int], *, is_only: bool, guessed: bool
+) -> str:
+    """As `sense_group`, for a sense that is certain or not, guessed or not."""
+    if guessed:
+        return _GUESSED
+    count = sense_counts.get(sense or "", 0)
+    name = next(name for least, name in _GROUPS if count >= least)
+    return f"only {name}" if is_only else name
 
 
 def counts_of_senses(inventory: Inventory) -> dict[str, int]:
@@ -195,6 +223,19 @@ def load_calibration(folder: Path) -> Calibration | None:
     except ValueError as error:
         raise ModelError(f"{file}: expected JSON, got {error}") from None
     return Calibration.from_dict(data, source=str(file))
+
+
+def _confidences(propositions: Sequence[Proposition]) -> Confidences:
+    """The probabilities that propositions have, in columns."""
+    predicates = [each.predicate_probability for each in propositions]
+    arguments = [one.probability for each in propositions for one in each.arguments]
+    return Confidences(
+        predicates=np.array(predicates, np.float64),  # None becomes NaN
+        senses=np.array([each.probability for each in propositions], np.float64),
+        propositions=np.array([each.joint_probability for each in propositions], np.float64),
+        arguments=np.array(arguments, np.float64),
+        owners=np.repeat(np.arange(len(propositions)), [len(p.arguments) for p in propositions]),
+    )
 
 
 def _read_curve(data: object, source: str) -> Curve:

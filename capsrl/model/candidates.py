@@ -101,6 +101,23 @@ class _Sense:
     after: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """The senses of a lemma as one part of speech.
+
+    is_known  training or frames have the lemma
+    before    the words that some senses need before the predicate
+    after     the first words that some senses need behind it
+    usual     the candidates where none of these words is there
+    """
+
+    senses: tuple[_Sense, ...]
+    is_known: bool
+    before: frozenset[str]
+    after: frozenset[str]
+    usual: Candidates
+
+
 class CandidateFinder:
     """Finds the candidates of predicates; what is found is kept by lemma and part of speech.
 
@@ -112,33 +129,18 @@ class CandidateFinder:
         self.frames = inventory.frames
         self._is_english = inventory.lemmatizer is not None
         self._ids = {sense: number for number, sense in enumerate(inventory.senses)}
-        self._kept: dict[tuple[str, str], tuple[tuple[_Sense, ...], bool]] = {}
+        self._kept: dict[tuple[str, str], _Entry] = {}
 
     def find(self, sentence: Sentence, position: int, lemma: str) -> Candidates:
         """The candidates of a predicate, whose lemma is in lower case."""
         tag = sentence.tags[position] if sentence.tags else None
-        senses, is_known = self._senses_of(lemma, predicate_pos(tag))
-        distances = [_distance(sense, sentence, position) for sense in senses]
-        fitting = [pair for pair in zip(senses, distances, strict=True) if pair[1] is not None]
-        if not fitting:  # every sense needs a particle, which may be misspelled
-            fitting = [(sense, None) for sense in senses]
-        trained = {sense.after for sense, _ in fitting if sense.id is not None}
-        return Candidates(
-            ids=tuple(sense.id for sense, _ in fitting if sense.id is not None),
-            untrained=tuple(
-                Untrained(
-                    sense.name,
-                    sense.pattern,
-                    _odds(sentence, position, distance)
-                    if distance and sense.after not in trained
-                    else UNTRAINED_ODDS,
-                )
-                for sense, distance in fitting
-                if sense.id is None
-            ),
-            lemma=lemma,
-            guessed=not is_known,
-        )
+        entry = self._entry_of(lemma, predicate_pos(tag))
+        if _can_follow(entry.after, sentence, position) or (
+            entry.before and _previous(sentence, position) in entry.before
+        ):
+            distances = [_distance(sense, sentence, position) for sense in entry.senses]
+            return _choose(entry.senses, distances, lemma, entry.is_known, sentence, position)
+        return entry.usual
 
     def is_predicate(self, sentence: Sentence, position: int, candidates: Candidates) -> bool:
         """Whether a word that the network takes for a predicate can be one.
@@ -152,14 +154,14 @@ class CandidateFinder:
         is_word = candidates.lemma.replace("-", "").replace("'", "").isalpha()
         return is_word and predicate_pos(sentence.tags[position]) == "verb"
 
-    def _senses_of(self, lemma: str, pos: str) -> tuple[tuple[_Sense, ...], bool]:
-        found = self._kept.get((lemma, pos))
-        if found is None:
-            found = self._find_senses(lemma, pos)
+    def _entry_of(self, lemma: str, pos: str) -> _Entry:
+        entry = self._kept.get((lemma, pos))
+        if entry is None:
+            entry = _make_entry(lemma, *self._find_senses(lemma, pos))
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
-            self._kept[lemma, pos] = found
-        return found
+            self._kept[lemma, pos] = entry
+        return entry
 
     def _find_senses(self, lemma: str, pos: str) -> tuple[tuple[_Sense, ...], bool]:
         """The senses of a lemma, and whether it is known.
@@ -228,6 +230,51 @@ class CandidateFinder:
             before=first if is_compound and first != name_of(name).lower() else "",
             after=tuple(word for word in (particle or "").split("_") if word not in _ANYONE),
         )
+
+
+def _make_entry(lemma: str, senses: tuple[_Sense, ...], is_known: bool) -> _Entry:
+    usual = [None if sense.before or sense.after else 0 for sense in senses]
+    return _Entry(
+        senses,
+        is_known,
+        before=frozenset(sense.before for sense in senses if sense.before),
+        after=frozenset(sense.after[0] for sense in senses if sense.after),
+        usual=_choose(senses, usual, lemma, is_known),
+    )
+
+
+def _choose(
+    senses: Sequence[_Sense],
+    distances: Sequence[int | None],
+    lemma: str,
+    is_known: bool,
+    sentence: Sentence | None = None,
+    position: int = 0,
+) -> Candidates:
+    """The senses whose words are there, with their odds; all, if there is none.
+
+    distances  see `_distance`
+    """
+    fitting = [pair for pair in zip(senses, distances, strict=True) if pair[1] is not None]
+    if not fitting:  # every sense needs a particle, which may be misspelled
+        fitting = [(sense, None) for sense in senses]
+    trained = {sense.after for sense, _ in fitting if sense.id is not None}
+    return Candidates(
+        ids=tuple(sense.id for sense, _ in fitting if sense.id is not None),
+        untrained=tuple(
+            Untrained(
+                sense.name,
+                sense.pattern,
+                _odds(sentence, position, distance)
+                if sentence and distance and sense.after not in trained
+                else UNTRAINED_ODDS,
+            )
+            for sense, distance in fitting
+            if sense.id is None
+        ),
+        lemma=lemma,
+        guessed=not is_known,
+    )
 
 
 def score_senses(
@@ -311,6 +358,14 @@ def _distance(sense: _Sense, sentence: Sentence, position: int) -> int | None:
             return None
         first = first or found
     return first
+
+
+def _can_follow(first_words: Set[str], sentence: Sentence, position: int) -> bool:
+    """Whether one of these words is near enough behind the predicate to belong to it."""
+    if not first_words:
+        return False
+    behind = sentence.words[position + 1 : position + WINDOW + 1]
+    return any(word.lower() in first_words for word in behind)
 
 
 def _next(word: str, sentence: Sentence, start: int, last: int) -> int:

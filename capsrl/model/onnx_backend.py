@@ -14,6 +14,7 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
 from capsrl.model.backend import Answer, Backend, Floats, Reading, Scores, Task
+from capsrl.model.decode import most_probable
 from capsrl.model.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.model.inventory import Inventory
 from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, UNSIGNED
@@ -106,7 +107,8 @@ class OnnxBackend(Backend):
         found = dict(zip(_outputs(session), session.run(None, feed), strict=True))
         if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
-        return Scores(**found)
+        probs, roles = most_probable(found.pop("roles"))
+        return Scores(roles=roles, probs=probs, **found)
 
     def run(
         self,

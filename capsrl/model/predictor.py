@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from capsrl.data.frame_index import NO_FRAMES, FrameIndex
 from capsrl.errors import ConfigError
-from capsrl.model.backend import Backend, Ids
-from capsrl.model.calibration import Calibration, counts_of_senses, sigmoid
+from capsrl.model.backend import Backend, Ids, Reading
+from capsrl.model.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.model.candidates import CandidateFinder
-from capsrl.model.decode import decode
+from capsrl.model.decode import build_propositions, decode
 from capsrl.model.indexing import IndexedSentence, group_predicates, with_predicates
 from capsrl.model.inventory import Inventory
 from capsrl.options import Options
@@ -60,55 +60,97 @@ class Predictor:
             reading = self.backend.read(items)
             if reading.tags is not None:
                 sentences = add_tags(sentences, reading.tags, self.inventory)
+        positions: list[Sequence[int]] = [item.predicates for item in items]
         if options.predicates == "found":
             assert reading is not None
             predicate_probs = sigmoid(reading.predicates)
-            items = [
-                with_predicates(item, np.flatnonzero(row > 0).tolist())
-                for item, row in zip(items, reading.predicates, strict=True)
-            ]
+            positions = find_predicates(reading.predicates > 0)
         items = [
-            self._with_candidates(_keep_pos(item, sentence, options), sentence, options)
-            for item, sentence in zip(items, sentences, strict=True)
+            self._with_candidates(item, _keep_pos(chosen, sentence, options), sentence, options)
+            for item, chosen, sentence in zip(items, positions, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
         for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
-            decoded = decode(
-                self.backend.score(
-                    reading, group, numbers, n_iterations=options.iterations, trace=options.trace
-                ),
-                positions=[position for item in group for position in item.predicates],
-                candidates=[each for item in group for each in item.candidates],
-                lengths=[item.n_words for item in group for _ in item.predicates],
-                inventory=self.inventory,
-                trace=options.trace,
-                frames=self.frames,
-            )
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
-            if predicate_probs is not None:
-                decoded = _with_predicate_probs(decoded, owners, predicate_probs)
-            if self.calibration is not None and not options.raw:
-                decoded = self.calibration.apply(decoded, self._sense_counts)
-            for owner, proposition in zip(owners, decoded, strict=True):
+            for owner, proposition in zip(
+                owners,
+                self._label_group(reading, group, numbers, predicate_probs, owners, options),
+                strict=True,
+            ):
                 if _is_probable(proposition, options):
                     kept = _with_probable_arguments(proposition, options.threshold)
                     propositions[owner].append(kept)
         return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
 
+    def _label_group(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        predicate_probs: NDArray[np.float64] | None,
+        owners: Sequence[int],
+        options: Options,
+    ) -> list[Proposition]:
+        """The propositions of some predicates of a batch.
+
+        numbers          the sentences of the group
+        predicate_probs  B T  how likely each word is a predicate; None if predicates are marked
+        owners           P    the sentence of each predicate
+        """
+        scores = self.backend.score(
+            reading, group, numbers, n_iterations=options.iterations, trace=options.trace
+        )
+        positions = [position for item in group for position in item.predicates]
+        decoded = decode(
+            scores,
+            positions=positions,
+            candidates=[each for item in group for each in item.candidates],
+            lengths=[item.n_words for item in group for _ in item.predicates],
+            inventory=self.inventory,
+            trace=options.trace,
+        )
+        raw = decoded.confidences
+        if predicate_probs is not None:
+            raw = replace(raw, predicates=predicate_probs[owners, positions])
+        if self.calibration is not None and not options.raw:
+            groups = [
+                group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
+                for sense, prob, guessed in zip(
+                    decoded.senses, raw.senses.tolist(), decoded.guessed, strict=True
+                )
+            ]
+            raw = self.calibration.calibrate(raw, groups, decoded.roles)
+        return build_propositions(replace(decoded, confidences=raw), self.frames)
+
     def _with_candidates(
-        self, item: IndexedSentence, sentence: Sentence, options: Options
+        self,
+        item: IndexedSentence,
+        positions: Sequence[int],
+        sentence: Sentence,
+        options: Options,
     ) -> IndexedSentence:
         """Add lemmas and candidate senses; leave out found words that cannot be predicates."""
-        item = add_lemmas(item, sentence, self.inventory)
+        lemmas = find_lemmas(sentence, positions, self.inventory)
         kept = [
             (position, lemma, candidates)
-            for position, lemma in zip(item.predicates, item.lemmas, strict=True)
+            for position, lemma in zip(positions, lemmas, strict=True)
             for candidates in [self._candidates.find(sentence, position, lemma)]
             if options.predicates == "marked"
             or self._candidates.is_predicate(sentence, position, candidates)
         ]
         positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
-        return replace(item, predicates=positions, lemmas=lemmas, candidates=found)
+        return with_predicates(item, positions, lemmas, found)
+
+
+def find_predicates(chosen: NDArray[np.bool_]) -> list[Sequence[int]]:
+    """The positions of the words of each sentence that are chosen.
+
+    chosen  B T
+    """
+    positions: list[list[int]] = [[] for _ in chosen]
+    for row, column in zip(*(index.tolist() for index in np.nonzero(chosen)), strict=True):
+        positions[row].append(column)
+    return list(positions)
 
 
 def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> Sequence[Sentence]:
@@ -122,38 +164,21 @@ def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> S
     return [
         sentence
         if sentence.tags
-        else replace(sentence, tags=tuple(tags[tag] for tag in row[: len(sentence.words)]))
+        else sentence.with_tags([tags[tag] for tag in row[: len(sentence.words)]])
         for sentence, row in zip(sentences, ids.tolist(), strict=True)
     ]
 
 
-def add_lemmas(item: IndexedSentence, sentence: Sentence, inventory: Inventory) -> IndexedSentence:
-    """Add the lemmas of the predicates: those of the sentence, or found by form and tag."""
+def find_lemmas(
+    sentence: Sentence, positions: Sequence[int], inventory: Inventory
+) -> Sequence[str]:
+    """The lemmas of predicates: those of the sentence, or found by form and tag."""
     if sentence.lemmas is not None:
-        lemmas = [sentence.lemmas[position].lower() for position in item.predicates]
-    elif inventory.lemmatizer is None:
-        lemmas = [sentence.words[position].lower() for position in item.predicates]
-    else:
-        tags = sentence.tags or (None,) * len(sentence.words)
-        lemmas = [
-            inventory.lemmatizer.find(sentence.words[position], tags[position])
-            for position in item.predicates
-        ]
-    return replace(item, lemmas=tuple(lemmas))
-
-
-def _with_predicate_probs(
-    propositions: Sequence[Proposition], rows: Sequence[int], probs: NDArray[np.float64]
-) -> list[Proposition]:
-    """The propositions with the probabilities of their predicates.
-
-    rows   P    the row of each proposition in `probs`
-    probs  B T  how likely each word is a predicate
-    """
-    return [
-        replace(each, predicate_probability=float(probs[row, each.predicate]))
-        for row, each in zip(rows, propositions, strict=True)
-    ]
+        return [sentence.lemmas[position].lower() for position in positions]
+    if inventory.lemmatizer is None:
+        return [sentence.words[position].lower() for position in positions]
+    tags = sentence.tags or (None,) * len(sentence.words)
+    return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
 
 
 def _is_probable(proposition: Proposition, options: Options) -> bool:
@@ -173,16 +198,14 @@ def _with_probable_arguments(proposition: Proposition, threshold: float) -> Prop
     return replace(proposition, arguments=kept)
 
 
-def _keep_pos(item: IndexedSentence, sentence: Sentence, options: Options) -> IndexedSentence:
+def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) -> Sequence[int]:
     """Only the predicates with the requested parts of speech."""
     if options.pos is None:
-        return item
+        return positions
     tags = sentence.tags
     if tags is None:
         raise ConfigError(
             "pos: expected words with tags, or a model with a tagger, got neither; without tags "
             "predicates cannot be selected by part of speech"
         )
-    return with_predicates(
-        item, [p for p in item.predicates if predicate_pos(tags[p]) in options.pos]
-    )
+    return [each for each in positions if predicate_pos(tags[each]) in options.pos]

@@ -5,8 +5,9 @@ is taken from the window in which it has most context; nothing is truncated.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, chain
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from capsrl.text.spacing import spaces_before
 # Characters of a word that are tokenized. One subword represents the word anyway, and a line of
 # dashes or a megabyte without a space must not fill hundreds of windows. URLs in EWT are shorter.
 MAX_CHARS = 128
+_KEPT = 1 << 16  # words whose subwords are kept
 
 Ids = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
@@ -61,30 +63,40 @@ class SubwordReader:
             self.opening = [config["bos_token_id"]]
         self.unknown = unknown_subword(self.tokenizer)
         self.max_subwords = max_subwords(config) - len(self.opening) - len(self.closing)
+        self._kept: dict[str, list[int]] = {}  # the subwords of a word
 
     def read(self, sentence: Sentence) -> Subwords:
         """Tokenize a sentence; a word that the tokenizer drops becomes one unknown subword."""
-        words = _encodable([word[:MAX_CHARS] for word in sentence.words])
+        words = [word[:MAX_CHARS] for word in sentence.words]
         if self.spaced:
             spaces = spaces_before(sentence.words)
             words = [
                 f" {word}" if space else word for word, space in zip(words, spaces, strict=True)
             ]
-        encoding = self.tokenizer.encode(words, is_pretokenized=True, add_special_tokens=False)
-        owners = encoding.word_ids  # the number of the word that each subword belongs to
-        starts = [i for i, word in enumerate(owners) if i == 0 or word != owners[i - 1]]
-        if len(starts) == len(words) and None not in owners:  # the common case: no word dropped
-            return Subwords(_array(encoding.ids), _array(starts))
-        ids_of: list[list[int]] = [[] for _ in words]
-        for subword, word in zip(encoding.ids, owners, strict=True):
+        kept = self._kept
+        new = [word for word in words if word not in kept]
+        encoded = self._encode(new) if new else {}
+        found = [kept.get(word) or encoded[word] for word in words]
+        ends = list(accumulate(map(len, found)))
+        return Subwords(_array(list(chain.from_iterable(found))), _array([0, *ends][: len(words)]))
+
+    def _encode(self, new: list[str]) -> dict[str, list[int]]:
+        """Find and keep the subwords of the new words of a sentence.
+
+        The tokenizer reads given words one by one: their neighbors have no influence.
+        """
+        encoding = self.tokenizer.encode(
+            _encodable(new), is_pretokenized=True, add_special_tokens=False
+        )
+        found: list[list[int]] = [[] for _ in new]
+        for subword, word in zip(encoding.ids, encoding.word_ids, strict=True):
             if word is not None:
-                ids_of[word].append(subword)
-        ids: list[int] = []
-        firsts: list[int] = []
-        for of_word in ids_of:
-            firsts.append(len(ids))
-            ids.extend(of_word or [self.unknown])
-        return Subwords(_array(ids), _array(firsts))
+                found[word].append(subword)
+        if len(self._kept) >= _KEPT:
+            self._kept = {}  # a new dictionary: other threads may be reading the old one
+        encoded = {word: ids or [self.unknown] for word, ids in zip(new, found, strict=True)}
+        self._kept.update(encoded)
+        return encoded
 
     def collate(self, items: Sequence[Subwords], marked: Marked = None) -> Arrays:
         """Arrange the sentences of a batch in windows.
@@ -93,6 +105,9 @@ class SubwordReader:
         -> subwords, types, mask  W S
         -> words   B T, index of the subword of each word in subwords.flatten()
         """
+        n_subwords = max((len(item.ids) for item in items), default=0)
+        if n_subwords <= self.max_subwords and not self.causal and not any_marked(marked):
+            return self._rows(items)
         windows: list[Ids] = []
         types: list[Ids] = []
         chosen: list[tuple[Ids, Ids]] = []  # for each sentence: window and column of its words
@@ -110,6 +125,29 @@ class SubwordReader:
                 windows.append(item.ids[start : start + size])
                 types.append(type_ids[start : start + size])
         return self._pad(windows, types, chosen)
+
+    def _rows(self, items: Sequence[Subwords]) -> Arrays:
+        """What `collate` gives if every sentence fits into one window and none is marked."""
+        n_open, n_close = len(self.opening), len(self.closing)
+        lengths = np.array([len(item.ids) for item in items], np.int64)[:, None]  # B 1
+        n_words = np.array([len(item.firsts) for item in items], np.int64)
+        columns = np.arange(n_open + n_close + lengths.max(initial=0))
+        subwords = np.zeros((len(items), len(columns)), np.int64)
+        subwords[:, :n_open] = self.opening
+        subwords[(columns >= n_open) & (columns < n_open + lengths)] = _join(i.ids for i in items)
+        for number, subword in enumerate(self.closing):
+            np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
+        words = np.zeros((len(items), n_words.max(initial=0)), np.int64)
+        starts = np.arange(len(items)) * len(columns) + n_open
+        words[np.arange(words.shape[1]) < n_words[:, None]] = _join(
+            item.firsts for item in items
+        ) + np.repeat(starts, n_words)
+        return {
+            "subwords": subwords,
+            "types": np.zeros_like(subwords),
+            "mask": columns < n_open + lengths + n_close,
+            "words": words,
+        }
 
     def windows(self, item: Subwords) -> tuple[Ids, Ids]:
         """Arrange one sentence in windows, as `collate` does, but without padding.
@@ -242,6 +280,15 @@ def best_window(subwords: Ids, starts: Ids, size: int, *, causal: bool = False) 
     context = np.where(left < size, left, -1) if causal else np.minimum(left, size - 1 - left)
     window: Ids = context.argmax(1)
     return window
+
+
+def any_marked(marked: Marked) -> bool:
+    """Whether a word of any sentence is marked."""
+    return any(word is not None for word in marked or ())
+
+
+def _join(arrays: Iterable[Ids]) -> Ids:
+    return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
 def _encodable(words: list[str]) -> list[str]:

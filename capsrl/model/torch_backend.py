@@ -1,6 +1,9 @@
 """Run a network with torch: the reference, and the only way on a GPU."""
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from queue import SimpleQueue
 
 import numpy as np
 import torch
@@ -17,6 +20,8 @@ from capsrl.sentence import Sentence
 
 # Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
+# Batches that a GPU is given at a time: while it computes one, Python prepares or decodes others.
+IN_FLIGHT = 3
 
 
 class TorchBackend(Backend):
@@ -36,6 +41,13 @@ class TorchBackend(Backend):
         self.network = network.to(self.torch_device)
         self.has_tagger = network.tagger is not None
         self.marks_predicates = network.mark_predicate
+        self._on_gpu = self.torch_device.type == "cuda"
+        if self._on_gpu:
+            # Small batches take as long as large ones, because starting their kernels does.
+            self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
+            # Kept: torch keeps the memory that a stream has used for that stream.
+            device = self.torch_device
+            self._streams = [torch.cuda.Stream(device) for _ in range(IN_FLIGHT)]  # type: ignore[no-untyped-call]
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
@@ -50,9 +62,11 @@ class TorchBackend(Backend):
     def read(self, items: Sequence[IndexedSentence]) -> Reading:
         """As `Backend.read`."""
         network = self.network.eval()
-        bare = [with_predicates(item, ()) for item in items]
+        bare = [with_predicates(item, ()) if item.predicates else item for item in items]
         batch = network.collate(bare, gold=False).to(self.torch_device)
-        states = network.encode(batch)  # B T H
+        with self._precision():
+            states = network.encode(batch)  # B T H
+        states = states.float()
         predicates = network.finder(states).masked_fill(~batch.mask, -torch.inf)
         return Reading(
             predicates=_floats(predicates),
@@ -80,8 +94,13 @@ class TorchBackend(Backend):
             rows, n_words = torch.tensor(numbers, device=self.torch_device), group[0].n_words
             states, mask = (value[rows, :n_words] for value in reading.states)
             predicates = collate_predicates(group, self.inventory).to(self.torch_device)
-        logits = network.score_propositions(states, mask, predicates, n_iterations)
+        with self._precision():
+            logits = network.score_propositions(states, mask, predicates, n_iterations)
         return to_scores(logits, trace=trace)
+
+    def _precision(self) -> AbstractContextManager[object]:
+        """On a GPU products are computed in bfloat16; routing is in floats all the same."""
+        return torch.autocast("cuda", torch.bfloat16) if self._on_gpu else nullcontext()
 
     def run(
         self,
@@ -91,18 +110,42 @@ class TorchBackend(Backend):
         n_words: Callable[[Task], int],
         threads: int,
     ) -> Iterator[Answer]:
-        """As `Backend.run`: one batch after the other, each with several threads."""
+        """As `Backend.run`: one batch after the other, each with several threads.
+
+        A GPU is given several batches at a time.
+        """
+        if self._on_gpu:
+            yield from self._overlap(label, batches)
+            return
         for batch in batches:
             with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
                 answer = label(batch)
             yield answer
 
+    def _overlap(
+        self, label: Callable[[Task], Answer], batches: Sequence[Task]
+    ) -> Iterator[Answer]:
+        """Label several batches at a time, each in a stream of its own on the GPU."""
+        streams = SimpleQueue[torch.cuda.Stream]()
+        for stream in self._streams:
+            # The weights may have been changed just now: training swaps in averaged ones.
+            stream.wait_stream(torch.cuda.current_stream(self.torch_device))
+            streams.put(stream)
+
+        def start() -> None:
+            torch.cuda.set_stream(streams.get())
+
+        with ThreadPoolExecutor(len(self._streams), initializer=start) as pool:
+            yield from pool.map(label, batches)
+
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
     """The scores as arrays; those of every iteration only if a trace is asked for."""
     routing, spans = logits.routing, logits.spans
+    probs, roles = most_probable(routing.final)
     return Scores(
-        roles=_floats(routing.final),
+        roles=_ids(roles),
+        probs=probs.cpu().numpy(),
         senses=_floats(logits.senses),
         patterns=_floats(logits.patterns),
         firsts=None if spans is None else _ids(spans.firsts.argmax(-1)),
@@ -111,6 +154,16 @@ def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
         capsules=_stack(routing.capsules) if trace else None,
         nodes=_stack(routing.nodes) if trace else None,
     )
+
+
+def most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """As `decode.most_probable`, on the device.
+
+    logits  ... classes
+    """
+    highest, ids = logits.float().max(-1, keepdim=True)
+    odds = (logits.float() - highest).exp().scatter(-1, ids, 0.0)
+    return 1 / (1 + odds.sum(-1, dtype=torch.float64)), ids.squeeze(-1)
 
 
 def _stack(steps: Sequence[Tensor]) -> Floats | None:

@@ -12,6 +12,7 @@ A row that has no text or cannot be read becomes a Document with an error, in it
 """
 
 import glob
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -130,15 +131,19 @@ class Input:
 
         Raises DataError for a file that cannot be read, ConfigError if it has no column of texts.
         """
+        return (document for _, document in self.numbered(part))
+
+    def numbered(self, part: Part | None = None) -> Iterator[tuple[int, Document]]:
+        """Yield the documents as `documents` does, with the numbers of their rows."""
         if self.format == "text":
-            yield self._whole_file()
+            yield 0, self._whole_file()
             return
         with self._reading() as file:
             end = None if part is None else part.first + part.count
             for row in self._rows(file, part or Part(0, 0, None)):
                 if end is not None and row.number >= end:
                     return
-                yield self._document(row)
+                yield row.number, self._document(row)
 
     def parts(self, size: int) -> Iterator[Part]:
         """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""
@@ -234,6 +239,9 @@ class Input:
         wanted = [self._text_name, *([self.id_column] if self.id_column else [])]
         delimiter = "\t" if self.format == "tsv" else None
         reader = CsvReader(self._lines(file), wanted, delimiter)
+        for name in reader.names:
+            if found := bad_byte(name, self._codec):
+                raise DataError(f"{name_of(self.path)}: header: {found}")
         self._check_columns(reader.names)
         return reader
 
@@ -264,7 +272,7 @@ class Input:
         error = row.error or self._bad_cell(row.values)
         text = row.values.get(self._text_name)
         error = error or self._text_error(text, self._text_name in row.values)
-        clean = {name: _clean(value) for name, value in columns.items()}
+        clean = {without_surrogates(name): _clean(value) for name, value in columns.items()}
         return Document(id, None if error else str(text), clean, place, error)
 
     def _bad_cell(self, values: Mapping[str, object]) -> str | None:
@@ -391,4 +399,13 @@ def _format_of(path: str) -> str:
 
 
 def _clean(value: object) -> object:
-    return without_surrogates(value) if isinstance(value, str) else value
+    """The value as any format can hold it: without lone surrogates, null for NaN and infinity."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, list):
+        return [_clean(each) for each in value]
+    if isinstance(value, dict):
+        return {without_surrogates(str(key)): _clean(each) for key, each in value.items()}
+    return value

@@ -19,6 +19,7 @@ DELIMITERS = (",", ";", "\t", "|")
 _SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek
 MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
 _BAD_BYTE = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of undecodable bytes
+_SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the header
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -55,9 +56,7 @@ class Lines(Iterator[Line]):
     def __init__(self, file: IO[bytes], codec: str) -> None:
         self._file = file
         self._codec = codec
-        self._text: TextIOWrapper | None = None
-        if not has_byte_lines(codec):
-            self._text = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+        self._decoded = None if has_byte_lines(codec) else _decoded_lines(file, codec)
         self.position = 0  # in bytes; without meaning for encodings without byte lines
 
     def skip_to(self, offset: int) -> None:
@@ -72,29 +71,41 @@ class Lines(Iterator[Line]):
         self.position = offset
 
     def __next__(self) -> Line:
-        if self._text is not None:
-            text = self._text.readline(MAX_LINE)
-            if not text:
-                raise StopIteration
-            is_cut = text[-1] != "\n" and self._skip_rest(self._text)
-            return Line(text.removeprefix("\ufeff"), None, is_cut)
+        if self._decoded is not None:
+            return next(self._decoded)
         offset = self.position
         raw = self._file.readline(MAX_LINE)
         if not raw:
             raise StopIteration
         self.position += len(raw)
-        is_cut = raw[-1:] != b"\n" and self._skip_rest(self._file)
+        is_cut = False
+        if raw[-1:] != b"\n":
+            n_skipped = _skip_line(self._file)
+            self.position += n_skipped
+            is_cut = n_skipped > 0
         text = raw.decode(self._codec, "surrogateescape")
         return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
 
-    def _skip_rest(self, file: Any) -> bool:  # noqa: ANN401
-        is_cut = False
-        while rest := file.readline(MAX_LINE):
-            is_cut = True
-            self.position += len(rest)
-            if rest[-1:] in ("\n", b"\n"):
-                break
-        return is_cut
+
+def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
+    """The lines of a file in an encoding without byte lines; the file stays open."""
+    wrapper = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+    try:
+        while text := wrapper.readline(MAX_LINE):
+            is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
+            yield Line(text.removeprefix("\ufeff"), None, is_cut)
+    finally:
+        wrapper.detach()
+
+
+def _skip_line(file: Any) -> int:  # noqa: ANN401
+    """Skip the rest of a line; return its length."""
+    n = 0
+    while rest := file.readline(MAX_LINE):
+        n += len(rest)
+        if rest[-1:] in ("\n", b"\n"):
+            break
+    return n
 
 
 def bad_byte(text: str, codec: str) -> str | None:
@@ -148,8 +159,10 @@ class CsvReader:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
         self._lines = lines
         self._feed = _Feed(lines)
-        header = [line for line in self._read(delimiter or ",")[1] if line.text.strip()]
-        texts = [line.text for line in header]
+        texts = self._first_lines(delimiter or ",")
+        if texts and (named := _SEPARATOR.fullmatch(texts[0])):
+            delimiter = named[1]
+            texts = self._first_lines(delimiter)
         found = {mark: _header(texts, mark) for mark in ([delimiter] if delimiter else DELIMITERS)}
         # The delimiter with which the header has all columns, else the most of them.
         self.delimiter = max(
@@ -172,6 +185,13 @@ class CsvReader:
             if number >= first:
                 yield self._row(cells, taken, number)
             number += 1
+
+    def _first_lines(self, delimiter: str) -> list[str]:
+        """The lines of the next record that is not blank."""
+        cells, taken = self._read(delimiter)
+        while taken and cells == []:
+            cells, taken = self._read(delimiter)
+        return [line.text for line in taken]
 
     def _read(self, delimiter: str) -> tuple[list[str] | str, list[Line]]:
         """The cells of the next record, or what is wrong with it, and its lines."""
@@ -198,7 +218,10 @@ class CsvReader:
 
 def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
     """The names of the columns; those that are empty or not the first of their name are changed."""
-    cells = next(csv.reader(lines, delimiter=delimiter), [])
+    try:
+        cells = next(csv.reader(lines, delimiter=delimiter), [])
+    except csv.Error:  # such as lines that end with a carriage return alone
+        return ()
     seen: Counter[str] = Counter()
     names = []
     for number, cell in enumerate(cells, start=1):

@@ -6,6 +6,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.tables.schema import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
 from capsrl.text.spacing import text_of
 
+_DIGITS = 6  # of probabilities
 Cells = dict[str, Any]  # the values of a row, by column
 
 
@@ -76,13 +77,13 @@ def _proposition_cells(proposition: Proposition, shift: int) -> Cells:
         "predicate_word": proposition.predicate,
         "predicate_start": _shifted(proposition.start, shift),
         "predicate_end": _shifted(proposition.end, shift),
-        "predicate_probability": proposition.predicate_probability,
+        "predicate_probability": _rounded(proposition.predicate_probability),
         "sense": proposition.sense,
-        "sense_probability": proposition.probability,
+        "sense_probability": _rounded(proposition.probability),
         "guessed": proposition.guessed,
         "definition": proposition.definition,
         "frames": list(proposition.frames),
-        "joint_probability": proposition.joint_probability,
+        "joint_probability": _rounded(proposition.joint_probability),
     }
 
 
@@ -91,7 +92,7 @@ def _argument_cells(argument: Argument, shift: int) -> Cells:
     return {
         "role": argument.role,
         "meaning": argument.meaning,
-        "argument_probability": argument.probability,
+        "argument_probability": _rounded(argument.probability),
         "head": argument.form,
         "head_word": argument.word,
         "head_start": _shifted(argument.start, shift),
@@ -102,6 +103,11 @@ def _argument_cells(argument: Argument, shift: int) -> Cells:
         "phrase_start": phrase and _shifted(phrase.start, shift),
         "phrase_end": phrase and _shifted(phrase.end, shift),
     }
+
+
+def _rounded(probability: float | None) -> float | None:
+    """The digits that the network computes; more would only make files larger."""
+    return None if probability is None else round(probability, _DIGITS)
 
 
 def _shifted(offset: int | None, shift: int) -> int | None:

@@ -143,10 +143,12 @@ NOTHING = Passed({})
 
 
 def as_text(value: object) -> str | None:
-    """A value of any column as a string: JSON if it is not a string."""
+    """A value of any column as a string: lists, objects and numbers as JSON."""
     if value is None or isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, list | dict | int | float):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return str(value)
 
 
 def columns_of(rows: str, passed: Passed = NOTHING) -> tuple[Column, ...]:

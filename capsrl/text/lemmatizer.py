@@ -12,7 +12,7 @@ word of another language is returned in lower case.
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -122,6 +122,7 @@ def learn_lemmas(sentences: Iterable[Sentence]) -> Lemmatizer:
     return Lemmatizer(known, exceptions)
 
 
+@lru_cache(maxsize=1024)
 def predicate_pos(tag: str | None) -> str:
     """Return verb, noun or adjective for a Penn or universal tag; "" for any other tag or none."""
     if tag is None or tag in ("PROPN", "AUX"):

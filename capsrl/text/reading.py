@@ -25,8 +25,15 @@ def to_sentences(
                     f"{where}: expected words that are strings, got {word!r:.60} as word {number}"
                 )
         return [text]
-    fix = "; a row without text must be left out" if text is None or text != text else ""
+    fix = "; leave out rows without text, or give missing='empty'" if is_missing(text) else ""
     raise DataError(f"{where}: expected a string or a Sentence, got {text!r:.60}{fix}")
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT."""
+    if isinstance(value, float):
+        return value != value
+    return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
 def mark_predicates(sentences: list[Sentence], positions: Iterable[int]) -> list[Sentence]:

@@ -138,9 +138,9 @@ def test_a_file_is_read_as_its_sentences_are_needed():
     ours, theirs = os.pipe()
     os.write(theirs, b"Dogs bark.\n\nCats")  # and never closed while it is read
     sentences = read_source(Source(f"/dev/fd/{ours}"), bar=False)
-    assert next(sentences).words == ("Dogs", "bark", ".")
+    assert next(sentences).sentence.words == ("Dogs", "bark", ".")
     os.close(theirs)
-    assert next(sentences).words == ("Cats",)
+    assert next(sentences).sentence.words == ("Cats",)
     os.close(ours)
 
 
@@ -363,7 +363,11 @@ def test_the_format_of_the_input_by_name(label, tmp_path):
     rows = TINY.read_text(encoding="utf-8").split("\n\n")[1] + "\n\n"
     (tmp_path / "cat.txt").write_text(rows, encoding="utf-8")
     named = label("cat.txt", "--from", "conll09", "-o", "a.conll09")
-    assert (named.code, named.err) == (0, "1 sentence, 1 proposition\n")
+    assert named.code == 0
+    assert named.err == (
+        "1 sentence, 1 proposition\n"
+        "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
+    )
     assert (tmp_path / "a.conll09").read_text(encoding="utf-8") == rows
     as_text = sentences_of(label("cat.txt", "--from", "text").out)
     assert as_text[0].words[:3] == ("1", "The", "the")
@@ -412,7 +416,8 @@ def test_what_is_written_is_read_again(label, labeler, tmp_path, name):
     labeled = labeler.label(TEXT)
     n_propositions = sum(len(sentence.propositions) for sentence in labeled)
     assert (done.code, done.out) == (0, "")
-    assert done.err == f"2 sentences, {n_propositions} propositions\n"
+    assert done.err.startswith(f"2 sentences, {n_propositions} propositions\n")
+    assert ("note: CoNLL-2009 has no phrases; " in done.err) == (name == "a.conll09")
     found = list(read_sentences(name))
     for ours, theirs in zip(found, labeled, strict=True):
         assert (ours.words, ours.tags, ours.predicates) == (
@@ -502,12 +507,11 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("good.txt", "absent.txt"), "absent.txt: no such file\n"),
         (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: echo 'Go!' |"),
         (("texts/*.txt",), "texts/*.txt: no such file\n"),
-        (("table.csv",), "table.csv: tables (.csv) are not read yet; save the texts as .txt, or "),
-        (("table.tsv.gz",), "table.tsv.gz: tables (.tsv) are not read yet; save the texts as .txt"),
+        (("sheet.xlsx",), "sheet.xlsx: spreadsheets (.xlsx) are not read; save the sheet as .csv"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
          " .ndjson (and .gz, .xz, .bz2 or .zst), got .md; rename the file or name the format with"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
-         ".jsonl .ndjson .html .htm (and .gz, .xz, .bz2 or .zst), got 0 files\n"),
+         ".jsonl .ndjson .html .htm .csv .tsv .parquet .pq (and .gz, .xz, .bz2 or .zst), got 0 fi"),
         (("-", "-"), "-: expected standard input once, got it twice"),
         (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; name its encoding, such "
          "as --encoding latin-1, or convert the file to UTF-8\n"),
@@ -517,34 +521,34 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
         (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
-         " allennlp, brackets, spans, html, svg, got conllu; CoNLL-U has no propositions, CoNLL-U "
-         "Plus (.conllup) has"),
+         " csv, tsv, parquet, allennlp, brackets, spans, html, svg, got conllu; CoNLL-U has "
+         "no propositions, CoNLL-U Plus (.conllup) has"),
         (("good.txt", "--from", "up2"), "--from: expected one of text, conll09, conllu, conllup, "),
         (("Go on.", "--from", "conll09"), "--from conll09: expected files, got the text 'Go on.'"),
         (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .conll09 .conll .conllup "),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
-        (("Go on.", "--pos", "verb,adverb"), "pos: expected a list of verb, noun, adjective, got "
+        (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
-        (("Go on.", "--predicates", "gold"), "predicates: expected auto, marked or found, got 'go"),
-        (("Go on.", "--iterations", 0), "iterations: expected an integer of at least 1, got 0"),
-        (("Go on.", "--threshold", 1.5), "threshold: expected a number from 0 to 1, got 1.5"),
+        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got '"),
+        (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
+        (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
          "its predicates, got raw text; name the format of a corpus: --from FORMAT"),
         (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
          " its predicates, got raw text in good.txt"),
         (("Go on.", "--trace", "--to", "svg"), "--trace: expected a format that shows it (table, "),
         (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
-         "table, json, jsonl, conllup, html), got svg; choose one: --to table"),
+         "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
         (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
-        (("Go on.", "--device", "abacus"), "device: expected cpu, cuda or cuda:N, got abacus"),
+        (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip
 def test_mistakes_exit_with_one_line(label, tmp_path, arguments, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "good.txt").write_text("Dogs bark.")
-    for name in ("table.csv", "table.tsv.gz", "page.md"):
+    for name in ("sheet.xlsx", "page.md"):
         (tmp_path / name).write_text("id,text")
     (tmp_path / "bad.txt").write_bytes(b"Dogs\n\xff bark.")
     (tmp_path / "bad.jsonl").write_text('{"words": [1]}')

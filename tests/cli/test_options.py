@@ -8,7 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from capsrl.cli.options import option, with_fields
+from capsrl.cli.options import option, option_errors, with_fields
+from capsrl.errors import ConfigError
 from capsrl.options import RAW_TEXT, Options
 
 
@@ -77,3 +78,18 @@ def test_all_labeling_options_are_options(capsrl, monkeypatch, command):
         is_there = command == "label" or each.name not in RAW_TEXT  # gold files have words
         assert (f"--{each.name.replace('_', '-')}" in shown) == is_there
         assert (each.metadata["help"] in shown) == is_there
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        ("cooking_time: expected 1, got: 2", "--cooking-time: expected 1, got: 2"),
+        ("salt: too much", "--salt: too much"),
+        ("kitchen: closed", "kitchen: closed"),
+        ("salt", "salt"),
+    ],
+)
+def test_errors_name_options_as_they_are_typed(message, shown):
+    with pytest.raises(ConfigError) as caught, option_errors(["salt", "cooking_time"]):
+        raise ConfigError(message)
+    assert str(caught.value) == shown

@@ -3,10 +3,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from capsrl.data.frame_index import FrameIndex, FrameRole, Roleset
+from capsrl.data.frame_index import NO_FRAMES, FrameIndex, FrameRole, Roleset
 from capsrl.model.backend import Scores
-from capsrl.model.candidates import Candidates, Untrained
-from capsrl.model.decode import decode
+from capsrl.model.candidates import Candidates, Untrained, probability_of, score_senses
+from capsrl.model.decode import _best_trained, build_propositions, decode, most_probable
 from capsrl.model.inventory import build_inventory
 from capsrl.sentence import Argument
 from tests.helpers.tiny_networks import SENTENCES
@@ -24,6 +24,11 @@ def logits_of(probs):
     return np.log(np.array(probs, np.float32))
 
 
+def roles_of(logits):
+    probs, ids = most_probable(logits)
+    return {"roles": ids, "probs": probs}
+
+
 def make_scores(**trace):
     """A predicate of a known lemma with two senses, and one of an unseen lemma; T = 3."""
     a0 = {"_": 0.2, "A0": 0.6, "A1": 0.1, "AM-TMP": 0.1}
@@ -35,7 +40,7 @@ def make_scores(**trace):
     assert INVENTORY.patterns.to_list() == ["{}.01", "{}.02"]
     roles = logits_of(probs)
     return Scores(
-        roles=roles,
+        **roles_of(roles),
         steps=np.stack([np.zeros((2, 3, 4), np.float32), roles]),
         senses=logits_of([[0.2, 0.8], [0.5, 0.5]]),
         patterns=logits_of(patterns),
@@ -43,8 +48,8 @@ def make_scores(**trace):
     )
 
 
-def run(found, candidates=None, inventory=INVENTORY, **options):
-    return decode(
+def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, **options):
+    decoded = decode(
         found,
         positions=[1, 0],
         candidates=candidates or CANDIDATES,
@@ -52,6 +57,7 @@ def run(found, candidates=None, inventory=INVENTORY, **options):
         inventory=inventory,
         **options,
     )
+    return build_propositions(decoded, frames)
 
 
 def test_most_probable_sense_and_roles():
@@ -122,7 +128,7 @@ def test_probabilities_near_one_are_told_apart():
     """Single precision ends at 1 - 6e-8."""
     roles = np.zeros((2, 3, 4), np.float32)
     roles[:, :, 1] = [20.0, 24.0, 28.0]
-    known, _ = run(dataclasses.replace(make_scores(), roles=roles))
+    known, _ = run(dataclasses.replace(make_scores(), **roles_of(roles)))
     odds = [a.probability / (1 - a.probability) for a in known.arguments]
     assert np.log(odds) == pytest.approx([20 - np.log(3), 24 - np.log(3), 28 - np.log(3)], abs=1e-3)
 
@@ -151,3 +157,24 @@ def test_numbers_are_python_numbers():
     assert type(known.probability) is float
     assert known.arguments[0] == Argument("A0", 0, known.arguments[0].probability)
     assert type(known.arguments[0].probability) is float and type(known.arguments[0].word) is int
+
+
+def test_probabilities_of_senses_are_those_of_one_predicate_at_a_time():
+    """Against the exact formula, with senses that training did not have and without."""
+    random = np.random.default_rng(4)
+    trained = INVENTORY.candidates_of("see")
+    more = (Untrained("see.08", None), Untrained("see.09", None))
+    candidates = [
+        Candidates(ids, untrained, "see", guessed=False)
+        for ids in (trained, trained[:1])
+        for untrained in ((), more)
+    ]
+    logits = (8 * random.normal(size=(4, 2))).astype(np.float32)
+    best, probs = _best_trained(logits, candidates)
+    for row, each in enumerate(candidates):
+        _, scored = score_senses(
+            each, logits[row, : len(each.ids)], np.zeros(2, np.float32), set(), INVENTORY.frames
+        )
+        assert best[row] == scored.argmax()
+        assert probs[row] == pytest.approx(probability_of(int(best[row]), scored), abs=1e-9)
+        assert (probs[row] == 1) == (probability_of(int(best[row]), scored) == 1)

@@ -9,7 +9,6 @@ has most context; nothing is truncated.
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ from capsrl.model.embeddings.pretrained import (
 )
 from capsrl.model.embeddings.source import Inputs, Marked, WordSource
 from capsrl.model.embeddings.state_cache import StateCache, collate_cached
-from capsrl.model.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.model.subwords import SubwordReader, Subwords, any_marked, read_encoder_config
 from capsrl.sentence import Sentence
 
 
@@ -73,7 +72,8 @@ class Transformer(WordSource[Subwords]):
 
     def index(self, sentence: Sentence) -> Subwords:
         """Tokenize a sentence; a word that the tokenizer drops becomes one unknown subword."""
-        return replace(self.subwords.read(sentence), cached=self._cache.find(sentence.words))
+        subwords = self.subwords.read(sentence)
+        return Subwords(subwords.ids, subwords.firsts, self._cache.find(sentence.words))
 
     def length(self, item: Subwords) -> int:
         """The number of subwords."""
@@ -87,7 +87,7 @@ class Transformer(WordSource[Subwords]):
         -> words   B T, index of the subword of each word in subwords.flatten()
         -> cached  B T instead of all these, if all sentences are cached and nothing is marked
         """
-        if all(word is None for word in marked or ()):
+        if not any_marked(marked):
             rows = collate_cached([i.cached for i in items], [len(i.firsts) for i in items])
             if rows is not None:
                 return {"cached": rows}

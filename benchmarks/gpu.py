@@ -1,0 +1,70 @@
+"""How fast the shipped model labels on a GPU, from words to propositions, in one process.
+
+    python benchmarks/gpu.py [../shared/data/en_ewt/test.conll09.xz] [--repeat 3] [--copies 20]
+
+float     32-bit floats, one batch of 2,000 words after the other, as on a CPU
+default   bfloat16, large batches, several at a time
+
+Both ways take turns; the fastest round of each counts. F1 of both is that of the official scorer on
+the same file, predicates marked.
+"""
+
+import argparse
+import time
+from pathlib import Path
+
+import torch
+
+import capsrl
+from capsrl.data.conll09 import read_conll09
+from capsrl.data.files import read_lines
+from capsrl.labeler import Labeler
+from capsrl.model.torch_backend import TorchBackend
+from capsrl.score import score
+from capsrl.sentence import Sentence
+
+CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
+
+
+class FloatBackend(TorchBackend):
+    """The backend as it is on a CPU, on a GPU."""
+
+    def __init__(self, other: TorchBackend) -> None:
+        super().__init__(other.network, other.torch_device)
+        self.batch_words, self.max_pairs, self.chunk_sentences = 2000, 8192, 2048
+        self._on_gpu = False
+
+
+def main() -> None:
+    """Print sentences per second and F1 of both ways."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("corpus", nargs="?", type=Path, default=CORPUS, help="CoNLL-2009 file")
+    parser.add_argument("--model", default="en")
+    parser.add_argument("--repeat", type=int, default=3, help="rounds")
+    parser.add_argument("--copies", type=int, default=20, help="how often the file is labeled")
+    options = parser.parse_args()
+    source = str(options.corpus)
+    gold = list(read_conll09(read_lines(source), source=source))
+    default = capsrl.load(options.model, device="cuda", runtime="torch")
+    assert isinstance(default.backend, TorchBackend)
+    slow = Labeler(FloatBackend(default.backend), default.config, calibration=default.calibration)
+    ways = {"float": slow, "default": default}
+    words = [Sentence(sentence.words) for sentence in gold]
+    print(f"{torch.cuda.get_device_name()}, torch {torch.__version__}, {source}")
+    for name, labeler in ways.items():
+        answers = list(labeler.label_sentences(gold, predicates="marked"))
+        print(f"{name:8} F1 {score(gold, answers).labeled_f1:.2f}")
+    print(f"{'':8} {'sentences/s':>12}, one column for each round")
+    seconds: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(options.repeat):
+        for name, labeler in ways.items():
+            begin = time.perf_counter()
+            n_sentences = sum(1 for _ in labeler.label_sentences(words * options.copies))
+            seconds[name].append(time.perf_counter() - begin)
+    for name, rounds in seconds.items():
+        print(f"{name:8} " + " ".join(f"{n_sentences / each:12,.0f}" for each in rounds))
+    print(f"GPU memory: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB at most")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+"""Count what `capsrl label` has labeled, and report what it has not."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from capsrl.cli.outputs import WITH_ERRORS
+from capsrl.sentence import Sentence
+from capsrl.tables.labeled import Labeled
+from capsrl.tables.schema import Passed
+
+_SHOWN = 10  # errors of documents that are shown where the output has no place for them
+
+
+class Summary:
+    """Counts what was labeled, and reports documents that were not.
+
+    format  of the output; errors are shown on stderr if it has no place for them
+    passed  the other columns that the output has, if some may be missed there
+    """
+
+    def __init__(self, format: str, passed: Passed | None) -> None:
+        self._format = format
+        self._passed = passed
+        self._missed: Counter[str] = Counter()
+        self._has_phrases = False
+        self._place: tuple[str, str] | None = None  # of the last document
+        self._counts = Counter(document=0, sentence=0, proposition=0)
+        self.n_errors = 0
+
+    def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
+        """Yield the same, and count it."""
+        for each in labeled:
+            self._count_document(each)
+            if each.sentence is not None:
+                self._counts["sentence"] += 1
+                self._counts["proposition"] += len(each.sentence.propositions)
+                self._has_phrases = self._has_phrases or _has_phrase(each.sentence)
+            if each.error is not None:
+                self._report(each)
+            yield each
+
+    def _count_document(self, labeled: Labeled) -> None:
+        document = labeled.document
+        place = (document.place, document.id) if document is not None else ("", "")
+        if place == self._place:
+            return
+        self._place = place
+        self._counts["document"] += 1
+        if self._passed is not None and document is not None:
+            self._missed.update(self._passed.missed(document.columns))
+
+    def show(self, *, always: bool) -> None:
+        """Print the counts on stderr, if they were asked for or there is something to say."""
+        if always or not self._counts["sentence"]:
+            shown = dict(self._counts)
+            if shown["document"] <= 1:
+                del shown["document"]
+            parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in shown.items()]
+            sys.stderr.write(f"{', '.join(parts)}\n")
+        if always and self._has_phrases and self._format == "conll09":
+            sys.stderr.write(
+                "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
+            )
+        for name, n in sorted(self._missed.items()):
+            sys.stderr.write(
+                f"note: left out {name!r} of {n:,} documents, since the first lines of the file do "
+                "not have it; to keep it name all columns: --columns NAMES\n"
+            )
+        if self.n_errors:
+            documents = f"document{'' if self.n_errors == 1 else 's'}"
+            why = "; the column error says why" if self._format in WITH_ERRORS else ""
+            sys.stderr.write(f"error: {self.n_errors:,} {documents} not labeled{why}\n")
+
+    def _report(self, labeled: Labeled) -> None:
+        self.n_errors += 1
+        assert labeled.document is not None
+        if self._format not in WITH_ERRORS and self.n_errors <= _SHOWN:
+            place, error = labeled.document.place, str(labeled.error)
+            where = "" if error.startswith(place) else f"{place}: "
+            sys.stderr.write(f"error: {where}{error}\n")
+
+
+def _has_phrase(sentence: Sentence) -> bool:
+    return any(each.phrase for found in sentence.propositions for each in found.arguments)

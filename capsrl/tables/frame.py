@@ -1,0 +1,107 @@
+"""Make a DataFrame of labeled sentences, in pandas or polars."""
+
+from collections.abc import Iterable, Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from itertools import chain, repeat
+from types import ModuleType
+from typing import Any
+
+from capsrl.errors import ConfigError, DataError
+from capsrl.sentence import Sentence
+from capsrl.tables.rows import Cells, argument_rows
+from capsrl.tables.schema import ARGUMENT_COLUMNS
+
+LIBRARIES = ("pandas", "polars")
+# Types of columns that may have nulls.
+_PANDAS = {
+    "string": "string",
+    "int32": "Int32",
+    "int64": "Int64",
+    "double": "float64",
+    "bool": "boolean",
+    "list<string>": "object",
+}
+_POLARS = {"string": "String", "int32": "Int32", "int64": "Int64", "double": "Float64"}
+
+
+def to_frame(
+    sentences: Iterable[Any], *, documents: Iterable[Any] | None = None, library: str | None = None
+) -> Any:  # noqa: ANN401
+    """Make a DataFrame with one row per argument; docs/tables.md says what the columns are.
+
+    sentences  those of one text: `labeler.label(text)`;
+               those of several: `labeler.label(texts)` or `labeler.label_many(texts)`;
+               or pairs of id and sentences, as from `label_many(..., as_tuples=True)`
+    documents  what the column "document" has for each of several texts, such as `frame.index`;
+               default: their positions
+    library    pandas or polars; default: the first of them that is installed
+
+    Raises ConfigError if the library is not installed.
+    """
+    package = _import(library)
+    rows = list(_rows(sentences, documents))
+    names = [column.name for column in ARGUMENT_COLUMNS if column.name != "error"]
+    cells = {name: [row[name] for row in rows] for name in names}
+    types = {column.name: str(column.type) for column in ARGUMENT_COLUMNS}
+    if package.__name__ == "polars":
+        dtypes = {name: _polars_type(package, types[name]) for name in names if name != "document"}
+        return package.DataFrame(cells, schema_overrides=dtypes)
+    series = {name: package.Series(cells[name], dtype=_PANDAS[types[name]]) for name in names[1:]}
+    return package.DataFrame({"document": package.Series(cells["document"])} | series)
+
+
+def _import(library: str | None) -> ModuleType:
+    if library not in (None, *LIBRARIES):
+        raise ConfigError(f"library: expected {' or '.join(LIBRARIES)}, got {library!r}")
+    for name in [library] if library else LIBRARIES:
+        if find_spec(name) is not None:
+            return import_module(name)
+    wanted = library or " or ".join(LIBRARIES)
+    raise ConfigError(f"to_frame: needs {wanted}: pip install {library or LIBRARIES[0]}")
+
+
+def _polars_type(polars: ModuleType, type: str) -> object:
+    if type == "list<string>":
+        return polars.List(polars.String)
+    return polars.Boolean if type == "bool" else getattr(polars, _POLARS[type])
+
+
+def _rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[Cells]:
+    items = iter(sentences)
+    first = next(items, None)
+    if isinstance(first, Sentence):
+        if documents is not None:
+            raise DataError("documents: expected with several texts, got the sentences of one")
+        groups: Iterable[Any] = [(None, chain([first], items))]
+    elif first is None:
+        groups = []
+    else:
+        groups = _groups(chain([first], items), documents)
+    for document, group in groups:
+        number = 0
+        for number, sentence in enumerate(group, start=1):
+            if not isinstance(sentence, Sentence):
+                raise DataError(f"sentences: expected Sentences, got {sentence!r:.60}")
+            yield from argument_rows(sentence, document=document, number=number)
+        if not number:
+            yield from argument_rows(None, document=document)
+
+
+def _groups(items: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
+    """The sentences of each text, with its id."""
+    missing = object()
+    ids = chain(documents, repeat(missing)) if documents is not None else None
+    position = -1
+    for position, item in enumerate(items):
+        if isinstance(item, tuple) and len(item) == 2 and documents is None:
+            yield item
+            continue
+        if not isinstance(item, list | tuple):
+            raise DataError(f"sentences: expected lists of Sentences, got {item!r:.60}")
+        id = position if ids is None else next(ids)
+        if id is missing:
+            raise DataError(f"documents: expected one for each text, got {position}")
+        yield id, item
+    if ids is not None and next(ids) is not missing:
+        raise DataError(f"documents: expected {position + 1}, one for each text, got more")

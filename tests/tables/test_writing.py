@@ -1,0 +1,85 @@
+import csv
+import io
+import json
+
+import pandas
+import polars
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsrl.tables import writing
+from capsrl.tables.rows import argument_rows, sentence_row
+from capsrl.tables.schema import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, arrow_schema
+from capsrl.tables.writing import csv_parts, write_parquet
+from tests.tables.test_rows import SENTENCE
+
+COLUMNS = (Column("a", "string", ""), Column("b", "string", ""))
+CELL = st.text(alphabet=st.sampled_from("ab \"',;\t\r\n=é😀\u2028\x00"), max_size=8)
+
+
+def written(table, delimiter=","):
+    rows = [dict(zip("ab", cells, strict=True)) for cells in table]
+    return "".join(csv_parts(rows, COLUMNS, delimiter=delimiter))
+
+
+@given(st.lists(st.tuples(CELL, CELL), max_size=5), st.sampled_from(",\t"))
+def test_csv_is_read_back_by_the_csv_module(table, delimiter):
+    text = written(table, delimiter)
+    found = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True))
+    assert found == [["a", "b"], *map(list, table)]
+
+
+def test_csv_is_read_back_by_others():
+    table = [('say "hi"', "a,b;c\td"), ("two\nlines\r\nthree\rfour", "é😀\u2028"), ("=1+1", " x ")]
+    text = written(table)
+    assert [tuple(row) for row in pandas.read_csv(io.StringIO(text)).to_numpy()] == table
+    assert polars.read_csv(text.encode()).rows() == table
+    assert text.count("\n") == 6 and "\r\n\r" not in text
+
+
+def test_one_part_per_row():
+    assert list(csv_parts([{"a": "x\ny", "b": None}] * 2, COLUMNS)) == ["a,b\n", *['"x\ny",\n'] * 2]
+
+
+def test_cells_that_are_not_strings():
+    rows = [{"a": 0.1, "b": True}, {"a": ["x", "ü"], "b": {"n": None}}, {"a": "\ud800", "b": 3}]
+    assert list(csv_parts(rows, COLUMNS))[1:] == [
+        "0.1,True\n",
+        '"[""x"", ""ü""]","{""n"": null}"\n',
+        "\ufffd,3\n",
+    ]
+
+
+def test_nested_tables_in_csv_are_json():
+    text = "".join(csv_parts([sentence_row(SENTENCE)], SENTENCE_COLUMNS))
+    [row] = csv.DictReader(io.StringIO(text))
+    assert json.loads(row["propositions"]) == sentence_row(SENTENCE)["propositions"]
+
+
+def test_a_csv_of_propositions_in_pandas():
+    rows = argument_rows(SENTENCE, document="d", number=1)
+    frame = pandas.read_csv(io.StringIO("".join(csv_parts(rows, ARGUMENT_COLUMNS))))
+    assert list(frame.columns) == [column.name for column in ARGUMENT_COLUMNS]
+    assert frame["argument_probability"].tolist() == [0.9, 0.8]
+    assert frame["phrase"].tolist() == ["Mira", "her bicycle"]
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 6])
+def test_parquet_is_written_in_row_groups(tmp_path, monkeypatch, n):
+    monkeypatch.setattr(writing, "ROW_GROUP", 2)
+    monkeypatch.setattr(writing, "BATCH", 1)
+    rows = [row | {"sentence": i} for i in range(n) for row in argument_rows(SENTENCE)[:1]]
+    with open(tmp_path / "a.parquet", "wb") as file:
+        write_parquet(iter(rows), file, arrow_schema())
+    found = pq.ParquetFile(tmp_path / "a.parquet")
+    assert found.schema_arrow == arrow_schema()
+    assert found.num_row_groups == -(-n // 2)
+    assert found.read().to_pylist() == rows
+
+
+def test_nested_parquet(tmp_path):
+    with open(tmp_path / "a.parquet", "wb") as file:
+        write_parquet([sentence_row(SENTENCE)], file, arrow_schema("sentence"))
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [sentence_row(SENTENCE)]
