@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "train": TRAIN | {"distill"},
     "serve": MODEL | {"labeler", "capsrl", "tables"},
     "cli": TRAIN | {"distill", "export", "train", "show", "serve", "tables"},
-    "spacy": MODEL | {"labeler", "show", "capsrl"},
+    "spacy": MODEL | {"labeler", "score", "show", "capsrl"},
     "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
 }

@@ -5,6 +5,7 @@ import inspect
 import os
 import shutil
 import tempfile
+import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -13,37 +14,61 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import srsly
 from spacy.language import Language
+from spacy.pipeline import Pipe
 from spacy.tokens import Doc
+from thinc.api import CupyOps, get_current_ops
+from thinc.compat import cupy
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.options import RAW_TEXT, OptionKeywords, Options
-from capsrl.spacy.tokens import (
-    clear,
-    read_sentences,
-    register,
-    set_spans,
-    store,
-    to_sentence,
-)
+from capsrl.spacy.drawing import add_colors
+from capsrl.spacy.model_files import read_files, write_files
+from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
+from capsrl.spacy.sentences import read_sentences, to_sentence
+from capsrl.spacy.storage import clear, store
+from capsrl.spacy.tokens import SPANS_KEY, register, set_spans
 
-if TYPE_CHECKING:  # torch is imported with the first Doc, not with the pipeline
+if TYPE_CHECKING:  # what runs the model is imported with the first Doc, not with the pipeline
     from capsrl.labeler import Labeler
     from capsrl.sentence import Sentence
 
+_CPU = "cpu"
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
 _UNUSED = ("predicates", "trace", *RAW_TEXT)
-_DEFAULTS: dict[str, Any] = {"model": "en", "device": None, "threads": None, "frames": None} | {
+_OPTIONS = {
     option.name: option.default
     for option in dataclasses.fields(Options)
     if option.name not in _UNUSED
 }
+_DEFAULTS: dict[str, Any] = {
+    "model": "en",
+    "device": None,
+    "runtime": None,
+    "threads": None,
+    "frames": None,
+    **_OPTIONS,
+    "spans_key": SPANS_KEY,
+    "scorer": {"@scorers": NAME},
+}
+_ANY_LANGUAGE = "xx"  # spaCy's multi-language pipelines
 
 
 def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  # noqa: ANN401
-    """The component for `nlp.add_pipe("capsrl", config={...})`."""
-    return Component(name, **settings)
+    """The component for `nlp.add_pipe("capsrl", config={...})`.
+
+    Warns if the model that ships with capsrl is for another language than the pipeline.
+    """
+    component = Component(name, **settings)
+    languages = (component.model, _ANY_LANGUAGE)
+    if component.model in capsrl.shipped_models() and nlp.lang not in languages:
+        warnings.warn(
+            f"{name}: expected a pipeline of the language {component.model}, which the model is "
+            f"for, got {nlp.lang}; name a model of that language in the setting `model`",
+            stacklevel=2,
+        )
+    return component
 
 
 # spaCy reads the names of the settings from the signature.
@@ -55,20 +80,26 @@ make_component.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
 )
 Language.factory(
     "capsrl",
-    assigns=["doc._.propositions", "doc.spans"],
+    assigns=["doc._.propositions", "span._.propositions", "token._.proposition", "doc.spans"],
     default_config=_DEFAULTS,
+    # None: reported, but not part of the score that chooses the best model in `spacy train`.
+    default_score_weights=dict.fromkeys((*KEYS, PER_ROLE)),
     func=make_component,
 )
 
 
-class Component:
+class Component(Pipe):
     """Finds the propositions of Docs; the Docs of a batch share the batches of the model.
 
-    model    the name of a model that ships with capsrl, or a model folder
-    device   cpu, cuda, cuda:1; default: the GPU if there is one
-    threads  maximum number of CPU threads; default: the process's cores, or one if they are busy
-    frames   PropBank frame files, or an index of them; default as for `capsrl.load`
-    options  fields of `capsrl.Options`: pos, iterations, threshold, phrases
+    model      the name of a model that ships with capsrl, or a model folder
+    device     cpu, cuda, cuda:1; default: the GPU that spaCy uses (`spacy.prefer_gpu()`, called
+               before the component is made), otherwise the CPU
+    runtime    onnx or torch; default as for `capsrl.load`: onnx on the CPU for exported models
+    threads    maximum number of CPU threads; default: the process's cores, or one if they are busy
+    frames     PropBank frame files, or an index of them; default as for `capsrl.load`
+    spans_key  where in `doc.spans` predicates and phrases are put; None for nowhere
+    scorer     compares predicted Docs with reference Docs in `nlp.evaluate`; None for no figures
+    options    fields of `capsrl.Options`: pos, iterations, threshold, phrases, ...
 
     The model is loaded when it is first needed: a pipeline read from disk brings its own.
     Raises ConfigError for an option that is out of range.
@@ -80,8 +111,11 @@ class Component:
         *,
         model: str = "en",
         device: str | None = None,
+        runtime: str | None = None,
         threads: int | None = None,
         frames: str | None = None,
+        spans_key: str | None = SPANS_KEY,
+        scorer: Scorer | None = score_examples,
         **options: Unpack[OptionKeywords],
     ) -> None:
         try:
@@ -92,8 +126,12 @@ class Component:
         self.name = name
         self.model = model
         self.device = device
+        self.runtime = runtime
         self.threads = threads
         self.frames = frames
+        self.spans_key = spans_key
+        self.scorer = scorer
+        self._preferred = _device_of_spacy()
         self._files: dict[str, bytes] | None = None  # of a model that came as bytes
         self._labeler: Labeler | None = None
         self._process = os.getpid()
@@ -102,11 +140,20 @@ class Component:
         """Label one Doc; `nlp.pipe` labels many Docs much faster."""
         return self._label([doc])[0]
 
-    def pipe(self, docs: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Label a stream of Docs, `batch_size` of them at a time."""
-        stream = iter(docs)
-        while batch := list(islice(stream, batch_size)):
-            yield from self._label(batch)
+    def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
+        """Label a stream of Docs, `batch_size` of them at a time.
+
+        Errors go to the handler of `nlp.set_error_handler` with the Docs of the batch.
+        """
+        handle_error = self.get_error_handler()
+        docs = iter(stream)
+        while batch := list(islice(docs, batch_size)):
+            try:
+                labeled = self._label(batch)
+            except Exception as error:
+                handle_error(self.name, self, batch, error)
+            else:
+                yield from labeled
 
     @property
     def labeler(self) -> "Labeler":
@@ -125,12 +172,33 @@ class Component:
                 # they are needed.
                 folder = tempfile.mkdtemp()
                 weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-                _write_files(self._files, Path(folder))
+                write_files(self._files, Path(folder))
                 self._labeler = self._load(folder)
         return self._labeler
 
     def _load(self, model: str) -> "Labeler":
-        return capsrl.load(model, device=self.device, threads=self.threads, frames=self.frames)
+        if self.device is not None or self._preferred == _CPU or self.runtime == "onnx":
+            return self._load_on(self.device or _CPU, model)
+        try:
+            return self._load_on(self._preferred, model)
+        except ConfigError as error:  # spaCy uses a GPU by cupy, which does not need torch
+            warnings.warn(
+                f"{self.name}: expected torch to find the GPU that spaCy uses, got an error "
+                f"({error}); labels on the CPU, as device='cpu' does without this warning",
+                stacklevel=2,
+            )
+        return self._load_on(_CPU, model)
+
+    def _load_on(self, device: str, model: str) -> "Labeler":
+        labeler = capsrl.load(
+            model,
+            device=device,
+            runtime=self.runtime,
+            threads=self.threads,
+            frames=self.frames,
+        )
+        add_colors(labeler.inventory.roles)
+        return labeler
 
     def _label(self, docs: list[Doc]) -> list[Doc]:
         labeler = self.labeler
@@ -142,8 +210,9 @@ class Component:
             clear(doc)
         for tokens, sentence in zip(words, labeled, strict=True):
             store(tokens, sentence.propositions, phrases=self.options.phrases)
-        for doc in docs:
-            set_spans(doc)
+        if self.spans_key is not None:
+            for doc in docs:
+                set_spans(doc, self.spans_key)
         return docs
 
     def _check_tags(self, sentences: "Sequence[Sentence]") -> None:
@@ -171,7 +240,7 @@ class Component:
         _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         shutil.rmtree(new, ignore_errors=True)
         if self._files is not None:
-            _write_files(self._files, new)
+            write_files(self._files, new)
         elif Path(self.model).resolve() != old.resolve():  # not a pipeline saved where it was read
             shutil.copytree(self.model, new)
         if new.exists():
@@ -192,7 +261,7 @@ class Component:
         files = None
         if not self._is_shipped():
             _ = self.labeler  # raises if it is not a model
-            files = self._files or _read_files(Path(self.model))
+            files = self._files or read_files(Path(self.model))
         return cast("bytes", srsly.msgpack_dumps({"model": self.model, "files": files}))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
@@ -207,26 +276,17 @@ class Component:
     def _is_shipped(self) -> bool:
         return self._files is None and self.model in capsrl.shipped_models()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"_labeler": None}  # loaded again where it is needed
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = self.__dict__ | {"_labeler": None}  # loaded again where it is needed
+        return type(self), (self.name,), state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         register()
 
 
-def _read_files(folder: Path) -> dict[str, bytes]:
-    return {
-        file.relative_to(folder).as_posix(): file.read_bytes()
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-    }
-
-
-def _write_files(files: dict[str, bytes], folder: Path) -> None:
-    for name, content in files.items():
-        file = folder / name
-        if not file.resolve().is_relative_to(folder.resolve()):
-            raise ModelError(f"pipeline bytes: expected files of a model folder, got {name}")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(content)
+def _device_of_spacy() -> str:
+    """The device that spaCy uses in this thread, as set by `spacy.prefer_gpu()`."""
+    if not isinstance(get_current_ops(), CupyOps):
+        return _CPU
+    return f"cuda:{cupy.cuda.Device().id}" if cupy else "cuda"

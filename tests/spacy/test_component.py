@@ -8,22 +8,25 @@ import shutil
 import signal
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 import spacy
 from confection import ConfigValidationError
-from spacy.language import Language
 from spacy.tokens import Doc
+from spacy.training import Example
+from thinc.api import CupyOps, get_current_ops, set_current_ops
+from thinc.compat import has_cupy_gpu
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.spacy import Component
+from tests.helpers.spacy_docs import TEXT, parsed, pipeline, plain
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
 
-TEXT = "Hiti signed the contract yesterday. She didn't read it."
 TEXTS = [TEXT, "", "  \n ", "Go!", "Dogs bark and 猫 sleeps .", "He wants to leave the old house."]
 
 
@@ -32,34 +35,6 @@ def folder(tmp_path):
     """A model folder that does not ship with capsrl."""
     make_labeler().save(tmp_path / "own")
     return tmp_path / "own"
-
-
-def pipeline(**config) -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("capsrl", config=config)
-    return nlp
-
-
-def plain(doc: Doc) -> list:
-    """Everything but the probabilities, whose last digits depend on the batch."""
-    return [
-        (
-            p.predicate.i,
-            p.sense,
-            [(a.role, a.word.i, a.phrase and a.phrase.text) for a in p.arguments],
-        )
-        for p in doc._.propositions
-    ]
-
-
-def parsed() -> Doc:
-    """The man who left town signed it, with white space among the tokens."""
-    return Doc(
-        spacy.blank("en").vocab,
-        words=["The", "man", "who", " ", "left", "town", "signed", "it", ".", "\n"],
-        heads=[1, 6, 4, 2, 1, 4, 6, 6, 6, 8],
-        deps=["det", "nsubj", "nsubj", "dep", "relcl", "obj", "ROOT", "obj", "punct", "dep"],
-    )
 
 
 def test_worked_example(nlp):
@@ -205,7 +180,9 @@ def test_settings_are_those_of_the_library():
     unused = {"predicates", "trace", "html", "one_sentence_per_line"}
     names = {field.name for field in dataclasses.fields(Options)} - unused
     config = pipeline().config["components"]["capsrl"]
-    assert config.keys() - {"factory", "model", "device", "threads", "frames"} == names
+    assert config.keys() - names == {
+        *("factory", "model", "device", "runtime", "threads", "frames", "spans_key", "scorer")
+    }
     assert Component().options == Options(predicates="found")
     with pytest.raises(ConfigValidationError, match="iteration"):
         pipeline(iteration=2)
@@ -226,21 +203,112 @@ def test_meanings(nlp, tmp_path):
     assert [argument.meaning for argument in sold.arguments] == ["vendor", None, "time"]
 
 
-def test_docs_of_older_versions_have_no_meanings(nlp):
-    doc = nlp("Hiti signed the contract yesterday.")
-    for data in doc.user_data.values():
-        for name in ("definition", "frames", "meanings"):
-            del data[name]
-    [signed] = doc._.propositions
-    assert (signed.definition, signed.frames, signed.arguments[0].meaning) == (None, (), None)
-
-
 def test_device_and_threads(folder):
     nlp = pipeline(model=str(folder), device="cpu", threads=1)
     labeler = nlp.get_pipe("capsrl").labeler
     assert (labeler.device, labeler.threads) == ("cpu", 1)
     with pytest.raises(ConfigError, match="device: expected .*, got abacus"):
         pipeline(model=str(folder), device="abacus")("go")
+
+
+def test_the_fast_runtime_is_the_default(nlp):
+    pytest.importorskip("onnxruntime")
+    assert type(nlp.get_pipe("capsrl").labeler.backend).__name__ == "OnnxBackend"
+    assert type(Component(runtime="torch").labeler.backend).__name__ == "TorchBackend"
+
+
+@contextmanager
+def gpu_of_spacy():
+    """As after `spacy.prefer_gpu()`, but this machine need not have a GPU."""
+    before = get_current_ops()
+    set_current_ops(CupyOps())
+    try:
+        yield
+    finally:
+        set_current_ops(before)
+
+
+@pytest.mark.skipif(has_cupy_gpu, reason="there is a GPU")
+def test_the_gpu_of_spacy_without_torch_for_it(folder):
+    with gpu_of_spacy():
+        component = Component("srl", model=str(folder))
+        with pytest.warns(match="srl: .* GPU that spaCy uses, .* which has 0, .*labels on the CPU"):
+            assert component.labeler.device == "cpu"
+        assert Component(model=str(folder), device="cpu").labeler.device == "cpu"
+        assert Component(runtime="onnx").labeler.device == "cpu"
+        with pytest.raises(ConfigError, match="device: expected a GPU .* which has 0, got cuda:0"):
+            _ = Component(model=str(folder), device="cuda:0").labeler
+    assert Component(model=str(folder)).labeler.device == "cpu"
+
+
+@pytest.mark.gpu
+def test_the_gpu_of_spacy(folder):
+    pytest.importorskip("cupy")
+    before = get_current_ops()
+    assert Component(model=str(folder)).labeler.device == "cpu"
+    try:
+        assert spacy.prefer_gpu()
+        nlp = pipeline()
+        assert nlp.get_pipe("capsrl").labeler.device.startswith("cuda")
+        on_gpu = plain(nlp(TEXT))
+    finally:
+        set_current_ops(before)
+    assert on_gpu == plain(pipeline()(TEXT))
+
+
+def test_other_languages(folder):
+    with pytest.warns(UserWarning, match="capsrl: .* language en, .* got de; .* setting `model`"):
+        spacy.blank("de").add_pipe("capsrl")
+    spacy.blank("xx").add_pipe("capsrl")
+    spacy.blank("de").add_pipe("capsrl", config={"model": str(folder)})
+
+
+def test_spans_key():
+    doc = pipeline(spans_key="srl")("Go!")
+    assert [span.label_ for span in doc.spans["srl"]] == ["V"]
+    assert "capsrl" not in doc.spans
+    doc = pipeline(spans_key=None)(TEXT)
+    assert not doc.spans
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[2:4])
+    assert plain(Doc(doc.vocab).from_bytes(doc.to_bytes())) == plain(doc)
+
+
+def test_error_handler(folder):
+    nlp = pipeline(model=str(folder), pos=["verb"])  # which needs tags
+    failed = []
+    nlp.set_error_handler(lambda name, _, docs, error: failed.append((name, len(docs), error)))
+    assert list(nlp.pipe(["dogs bark", "cats sleep"])) == []
+    [(name, n_docs, error)] = failed
+    assert (name, n_docs) == ("capsrl", 2) and "expected tags" in str(error)
+
+
+def test_select_pipes(nlp):
+    with nlp.select_pipes(disable="capsrl"):
+        assert nlp(TEXT)._.propositions == []
+    assert len(nlp(TEXT)._.propositions) == 2
+
+
+def test_other_components_are_trained_beside_it():
+    nlp = spacy.blank("en")
+    nlp.add_pipe("tagger")
+    nlp.add_pipe("capsrl")
+    example = Example.from_dict(nlp.make_doc("Dogs bark"), {"tags": ["NNS", "VBP"]})
+    optimizer = nlp.initialize(lambda: [example])
+    assert nlp.update([example], sgd=optimizer)["tagger"] > 0
+    weights = nlp.config["training"]["score_weights"]
+    assert weights["tag_acc"] == 1.0 and weights["srl_f"] is None
+    assert nlp.evaluate([example])["srl_f"] is None
+
+
+def test_memory_zone(nlp):
+    before = len(nlp.vocab.strings)
+    with nlp.memory_zone():
+        [doc] = nlp.pipe(["Zyxxi glorped the quuxes of Vlonk."])
+        found = plain(doc)
+        assert found
+    assert len(nlp.vocab.strings) == before
+    assert plain(nlp("Zyxxi glorped the quuxes of Vlonk.")) == found
 
 
 def test_no_such_model():
@@ -370,10 +438,15 @@ def test_capsrl_imports_neither_spacy_nor_torch():
 
 
 def test_analyze_pipes(nlp):
-    assert nlp.analyze_pipes()["summary"]["capsrl"]["assigns"] == [
+    found = nlp.analyze_pipes()
+    assert found["summary"]["capsrl"]["assigns"] == [
         "doc._.propositions",
+        "span._.propositions",
+        "token._.proposition",
         "doc.spans",
     ]
+    assert "srl_f" in found["summary"]["capsrl"]["scores"]
+    assert found["problems"]["capsrl"] == []
 
 
 def test_documentation(capsys):
@@ -381,7 +454,8 @@ def test_documentation(capsys):
     examples = re.findall(
         r"```python\n(.*?)```\n\n```\n(.*?)```", guide.read_text(encoding="utf-8"), re.DOTALL
     )
-    assert len(examples) == 2
+    assert len(examples) == 5
+    names: dict[str, object] = {}  # a block may use what those above it have defined
     for code, output in examples:
-        exec(compile(code, str(guide), "exec"), {})
+        exec(compile(code, str(guide), "exec"), names)
         assert capsys.readouterr().out == output

@@ -1,202 +1,185 @@
-"""Docs as sentences, and propositions stored in Docs."""
+"""The attributes of Docs, spans and tokens."""
 
+import json
+import pickle
 import re
 
 import pytest
 import spacy
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, Span, Token
 
-from capsrl.errors import ConfigError
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.spacy import register
-from capsrl.spacy.tokens import (
-    clear,
-    propositions_of,
-    read_sentences,
-    set_spans,
-    store,
-    to_sentence,
-)
-from tests.spacy.test_component import TEXT, plain
+import capsrl
+from capsrl.errors import ConfigError, DataError
+from capsrl.sentence import Sentence
+from capsrl.spacy import TokenArgument, TokenProposition, register
+from capsrl.spacy.tokens import propositions_in, propositions_of
+from tests.helpers.spacy_docs import TEXT, labeled, spans
 
-PROPOSITION = Proposition(
-    1,
-    "sell.01",
-    (
-        Argument("A0", 0, 0.9, phrase=Phrase(0, 0)),
-        Argument("A1", 4, 0.8, phrase=Phrase(2, 4)),
-        Argument("AM-TMP", 5, 0.7),
-    ),
-    0.9,
-)
-FOUND = [("A0", "Mira", "Mira"), ("A1", "bicycle", "her \n old bicycle"), ("AM-TMP", "now", None)]
+GOLD = {
+    "predicate": 1,
+    "sense": "sign.02",
+    "arguments": [
+        {"role": "A0", "word": 0},
+        {"role": "A1", "word": 3, "phrase": {"first": 2, "last": 3}},
+    ],
+}
 
 
-def test_white_space_is_skipped(nlp):
-    doc = nlp("  Hiti \n\n signed   the\tcontract.")
-    [found] = doc._.propositions
-    assert [token.text for tokens in read_sentences(doc) for token in tokens] == [
-        *("Hiti", "signed", "the", "contract", ".")
-    ]
-    assert (found.predicate.text, [a.word.text for a in found.arguments]) == (
-        "signed",
-        ["Hiti", "contract"],
-    )
+def make_doc() -> Doc:
+    return Doc(spacy.blank("en").vocab, words=["Hiti", "signed", "the", "contract"])
 
 
-def test_docs_without_sentences():
-    doc = spacy.blank("en")("Mr. Hiti left. He (she said) didn't!  Why?")
-    assert not doc.has_annotation("SENT_START")
-    assert [" ".join(token.text for token in tokens) for tokens in read_sentences(doc)] == [
-        "Mr. Hiti left .",
-        "He ( she said ) did n't !",
-        "Why ?",
-    ]
-    assert not doc.has_annotation("SENT_START")  # the Doc is unchanged
-
-
-def test_docs_with_sentences():
-    doc = Doc(spacy.blank("en").vocab, words=["a", "b", ".", "c"], sent_starts=[1, 1, 0, 0])
-    assert [len(tokens) for tokens in read_sentences(doc)] == [1, 3]
-
-
-def test_long_sentences_are_split():
-    words = ["word"] * 600
-    doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[1] + [-1] * 599)
-    assert [len(tokens) for tokens in read_sentences(doc)] == [256, 256, 88]
-
-
-def test_tags_and_lemmas():
-    doc = Doc(
-        spacy.blank("en").vocab,
-        words=["He", "left"],
-        tags=["PRP", "VBD"],
-        pos=["PRON", "VERB"],
-        lemmas=["he", "leave"],
-    )
-    words = list(doc)
-    fine = to_sentence(words, {"PRP", "VBD", "NN"})
-    assert fine == Sentence(("He", "left"), tags=("PRP", "VBD"), lemmas=("he", "leave"))
-    assert to_sentence(words, {"PRON", "VERB"}).tags == ("PRON", "VERB")
-    assert to_sentence(words, ()).tags == ("PRON", "VERB")
-    doc[0].lemma_ = doc[0].tag_ = doc[0].pos_ = ""
-    assert to_sentence(words, ()) == Sentence(("He", "left"))
-
-
-def test_propositions_stay_with_copies(nlp):
+def test_attributes_are_tokens_and_spans(nlp):
     doc = nlp(TEXT)
-    assert plain(Doc(nlp.vocab).from_bytes(doc.to_bytes())) == plain(doc)
-    [stored] = DocBin(store_user_data=True, docs=[doc]).get_docs(nlp.vocab)
-    assert plain(stored) == plain(doc)
-    first, second = (sentence.as_doc(copy_user_data=True) for sentence in doc.sents)
-    assert [plain(first)[0][0], plain(second)[0][0]] == [1, 3]
-    assert plain(Doc.from_docs([first, second])) == plain(doc)
+    signed, _ = doc._.propositions
+    assert isinstance(signed, TokenProposition)
+    assert (signed.predicate, signed.sense, signed.guessed) == (doc[1], "sign.02", False)
+    _, contract, _ = signed.arguments
+    assert isinstance(contract, TokenArgument)
+    assert (contract.role, contract.word, contract.phrase) == ("A1", doc[3], doc[2:4])
+    assert contract.probability == contract["probability"]
+    assert TokenArgument.role is not None  # as documentation tools read it
 
 
-def test_parts_of_docs(nlp):
-    doc = nlp("Hiti signed the contract yesterday.")
-    [found] = doc[1:4].as_doc(copy_user_data=True)._.propositions
-    assert [a.word.text for a in found.arguments] == ["contract"]
-    assert doc[3:].as_doc(copy_user_data=True)._.propositions == []
+def test_values_are_those_of_the_library(nlp):
+    """The same words: the same JSON, with offsets into the text."""
+    doc = nlp(TEXT.partition(".")[0] + ".")
+    sentence = Sentence(
+        tuple(token.text for token in doc),
+        text=doc.text,
+        offsets=tuple((token.idx, token.idx + len(token)) for token in doc),
+    )
+    [labeled_sentence] = capsrl.load().label(sentence)
+    ours, theirs = doc._.propositions, labeled_sentence.to_dict()["propositions"]
+    assert json.loads(json.dumps(ours), parse_float=lambda digits: round(float(digits), 4)) == (
+        json.loads(json.dumps(theirs), parse_float=lambda digits: round(float(digits), 4))
+    )
+    assert [list(each) for each in ours] == [list(each) for each in theirs]
 
 
-def test_merged_tokens(nlp):
-    doc = nlp("Hiti signed the contract yesterday.")
+def test_json(nlp):
+    doc = nlp(TEXT)
+    data = json.loads(json.dumps(doc.to_json(underscore=["propositions"])))
+    assert data["_"]["propositions"][1]["sense"] == "read.01"
+    again = Doc(nlp.vocab).from_json(data)
+    assert again._.propositions == doc._.propositions
+    assert spans(again) == spans(doc)
+
+
+def test_propositions_of_spans(nlp):
+    doc = nlp(TEXT)
+    first, second = doc.sents
+    assert [each.sense for each in first._.propositions] == ["sign.02"]
+    assert second._.propositions == doc._.propositions[1:]
+    assert doc[2:4]._.propositions == []
+    assert doc[0:2]._.propositions[0].arguments[1].phrase == doc[2:4]  # outside the span
+
+
+def test_propositions_of_tokens(nlp):
+    doc = nlp(TEXT)
+    found = {token.i: token._.proposition for token in doc}
+    assert [i for i, proposition in found.items() if proposition] == [1, 9]
+    assert [found[1], found[9]] == doc._.propositions
+    assert found[9].predicate == doc[9]
+
+
+def test_the_predicate_of_a_merged_token(nlp):
+    doc = nlp("Hiti has signed it.")
     with doc.retokenize() as retokenizer:
-        retokenizer.merge(doc[2:4])
-    assert [a.word.text for a in doc._.propositions[0].arguments] == [
-        *("Hiti", "the contract", "yesterday")
+        retokenizer.merge(doc[1:3])
+    assert doc[1]._.proposition.predicate.text == "has signed"
+    assert doc[0]._.proposition is None
+
+
+def test_docs_of_older_versions_have_no_meanings(nlp):
+    doc = nlp("Hiti signed the contract yesterday.")
+    for data in doc.user_data.values():
+        for name in ("definition", "frames", "meanings", "guessed", "joint_probability"):
+            del data[name]
+    [signed] = Doc(nlp.vocab).from_bytes(doc.to_bytes())._.propositions
+    assert (signed.definition, signed.frames, signed.arguments[0].meaning) == (None, (), None)
+    assert (signed.guessed, signed.joint_probability) == (False, None)
+
+
+def test_pickled_propositions(nlp):
+    [proposition] = nlp("Hiti signed it.")._.propositions
+    again = pickle.loads(pickle.dumps(proposition))
+    assert again == proposition
+    assert again.predicate.text == "signed" and again.arguments[0].word.text == "Hiti"
+
+
+def test_set_propositions():
+    doc = make_doc()
+    register()
+    doc._.propositions = [GOLD]
+    [signed] = doc._.propositions
+    assert [(a.role, a.word.text, a.phrase and a.phrase.text) for a in signed.arguments] == [
+        ("A0", "Hiti", None),
+        ("A1", "contract", "the contract"),
     ]
+    assert (signed.probability, signed.arguments[0].probability) == (None, None)
+    assert spans(doc) == [
+        ("V", "signed", "1", "sign.02"),
+        ("A0", "Hiti", "1", ""),
+        ("A1", "the contract", "1", ""),
+    ]
+    doc._.propositions = []
+    assert doc._.propositions == [] and spans(doc) == []
+
+
+def test_set_phrases_are_not_looked_up_in_the_parse(nlp):
+    doc = make_doc()
+    for token, head in zip(doc, (1, 1, 3, 1), strict=True):
+        token.head, token.dep_ = doc[head], "dep"
+    doc._.propositions = [{"predicate": 1, "sense": None, "arguments": [{"role": "A1", "word": 3}]}]
+    [signed] = doc._.propositions
+    assert (signed.sense, signed.arguments[0].phrase) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"predicate": 4}, r"doc: propositions\[0\].predicate: expected .* of 4 words.*, got 4"),
+        ({"predicat": 1}, r"doc: propositions\[0\]: expected the keys .*, got 'predicat'"),
+        ({"form": "read"}, r"propositions\[0\].form: expected 'signed', word 1, got 'read'"),
+    ],
+)
+def test_set_wrong_propositions(change, message):
+    doc = make_doc()
+    register()
+    doc._.propositions = [GOLD]
+    with pytest.raises(DataError, match=message):
+        doc._.propositions = [GOLD | change]
+    assert len(doc._.propositions) == 1  # as before
 
 
 def test_register_twice():
     register()
     register()
     assert Doc.get_extension("propositions")[2] is propositions_of
+    assert Span.get_extension("propositions")[2] is propositions_in
 
 
-def test_register_a_name_in_use():
+@pytest.mark.parametrize(
+    ("extended", "name"), [(Doc, "propositions"), (Span, "propositions"), (Token, "proposition")]
+)
+def test_register_a_name_in_use(extended, name):
     register()
-    Doc.set_extension("propositions", default=None, force=True)
+    extended.set_extension(name, default=None, force=True)
+    place = f"{extended.__name__.lower()}._.{name}: "
+    advice = f'{extended.__name__}.remove_extension("{name}")'
     try:
-        with pytest.raises(ConfigError, match=re.escape('remove_extension("propositions")')):
+        with pytest.raises(ConfigError, match=f"{re.escape(place)}.*{re.escape(advice)}"):
             register()
     finally:
-        Doc.remove_extension("propositions")
+        extended.remove_extension(name)
         register()
-
-
-def labeled() -> Doc:
-    """White space among the tokens is no word of the sentence."""
-    words = ["Mira", "sold", "her", "\n", "old", "bicycle", "now"]
-    doc = Doc(spacy.blank("en").vocab, words=words)
-    [tokens] = read_sentences(doc)
-    store(tokens, [PROPOSITION])
-    set_spans(doc)
-    return doc
-
-
-def phrases(doc):
-    return [
-        (argument.role, argument.word.text, argument.phrase and argument.phrase.text)
-        for proposition in propositions_of(doc)
-        for argument in proposition.arguments
-    ]
-
-
-def spans(doc):
-    return [(span.label_, span.text, span.id_) for span in doc.spans["capsrl"]]
-
-
-def test_phrases_of_the_model():
-    assert phrases(labeled()) == FOUND
 
 
 def test_spans():
     assert spans(labeled()) == [
-        ("V", "sold", "1"),
-        ("A0", "Mira", "1"),
-        ("A1", "her \n old bicycle", "1"),
-        ("AM-TMP", "now", "1"),
+        ("V", "sold", "1", "sell.01"),
+        ("A0", "Mira", "1", ""),
+        ("A1", "her \n old bicycle", "1", ""),
+        ("AM-TMP", "now", "1", ""),
     ]
-
-
-def test_the_phrase_of_the_model_comes_before_that_of_the_parse():
-    doc = labeled()
-    for token, head in zip(doc, (1, 1, 5, 2, 5, 1, 1), strict=True):
-        token.head, token.dep_ = doc[head], "dep"
-    store([token for token in doc if not token.is_space], [PROPOSITION])
-    assert phrases(doc)[:2] == FOUND[:2]
-    assert phrases(doc)[2] == ("AM-TMP", "now", "now")
-    store([token for token in doc if not token.is_space], [PROPOSITION], phrases=False)
-    assert phrases(doc) == FOUND
-
-
-def test_stored_docs_keep_phrases():
-    doc = labeled()
-    merged = Doc.from_docs([Doc(doc.vocab, words=["Well", "."]), doc])
-    assert phrases(merged) == FOUND
-    again = list(DocBin(docs=[doc], store_user_data=True).get_docs(doc.vocab))[0]
-    assert phrases(again) == FOUND
-    assert spans(again) == spans(doc)
-
-
-def test_a_part_of_a_doc():
-    assert phrases(labeled()[:5].as_doc(copy_user_data=True)) == [("A0", "Mira", "Mira")]
-    cut = labeled()[1:].as_doc(copy_user_data=True)
-    assert phrases(cut) == FOUND[1:]
-
-
-def test_docs_stored_before_there_were_phrases():
-    doc = labeled()
-    [data] = [value for key, value in doc.user_data.items() if key[1] == "capsrl"]
-    data["arguments"] = [argument[:3] for argument in data["arguments"]]
-    del data["phrases"]
-    assert phrases(doc) == [(role, word, None) for role, word, _ in FOUND]
-
-
-def test_cleared():
-    doc = labeled()
-    clear(doc)
-    assert propositions_of(doc) == [] and "capsrl" not in doc.spans
-    clear(doc)

@@ -1,0 +1,123 @@
+"""Colors of roles: readable on their paper, and the same for every form of a role."""
+
+import re
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsrl.show.colors import (
+    DARK,
+    LIGHT,
+    ROLES,
+    base_role,
+    role_class,
+    role_color,
+    role_style,
+)
+
+COMMON = ("A0", "A1", "A2", "A3", "AM-TMP", "AM-LOC", "AM-MNR", "AM-ADV")
+# Machado, Oliveira and Fernandes (2009), severity 1: linear RGB as color-blind readers see it.
+VISION = {
+    "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
+    "protanopia": (
+        (0.152286, 1.052583, -0.204868),
+        (0.114503, 0.786281, 0.099216),
+        (-0.003882, -0.048116, 1.051998),
+    ),
+    "deuteranopia": (
+        (0.367322, 0.860646, -0.227968),
+        (0.280085, 0.672501, 0.047413),
+        (-0.011820, 0.042940, 0.968881),
+    ),
+}
+
+
+def linear(color: str) -> list[float]:
+    parts = [int(color[n : n + 2], 16) / 255 for n in (1, 3, 5)]
+    return [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+
+
+def dot(row, column) -> float:
+    return sum(a * b for a, b in zip(row, column, strict=True))
+
+
+def contrast(color: str, paper: str) -> float:
+    low, high = sorted(dot((0.2126, 0.7152, 0.0722), linear(each)) for each in (color, paper))
+    return (high + 0.05) / (low + 0.05)
+
+
+def oklab(color: str, vision: str) -> list[float]:
+    seen = [min(max(dot(row, linear(color)), 0), 1) for row in VISION[vision]]
+    to_cones = (
+        (0.4122214708, 0.5363325363, 0.0514459929),
+        (0.2119034982, 0.6806995451, 0.1073969566),
+        (0.0883024619, 0.2817188376, 0.6299787005),
+    )
+    to_lab = (
+        (0.2104542553, 0.7936177850, -0.0040720468),
+        (1.9779984951, -2.4285922050, 0.4505937099),
+        (0.0259040371, 0.7827717662, -0.8086757660),
+    )
+    cones = [dot(row, seen) ** (1 / 3) for row in to_cones]
+    return [dot(row, cones) for row in to_lab]
+
+
+def test_contrast():
+    """WCAG 2 requires a contrast of 4.5 for small text."""
+    for theme, dark in ((LIGHT, False), (DARK, True)):
+        for color in (theme.ink, theme.soft, *(role_color(role, dark=dark) for role in ROLES)):
+            assert contrast(color, theme.paper) >= 4.5, color
+            assert contrast(color, theme.panel) >= 4.5, color
+
+
+def test_every_role_has_its_own_color():
+    for dark in (False, True):
+        assert len({role_color(role, dark=dark) for role in ROLES}) == len(ROLES)
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_common_roles_can_be_told_apart(vision):
+    for dark in (False, True):
+        colors = {role: oklab(role_color(role, dark=dark), vision) for role in COMMON}
+        for a, b in combinations(COMMON, 2):
+            distance = sum((x - y) ** 2 for x, y in zip(colors[a], colors[b], strict=True)) ** 0.5
+            assert distance > 0.05, (a, b, dark)  # some five just noticeable differences
+
+
+@pytest.mark.parametrize(
+    ("role", "base"),
+    [
+        ("A0", "A0"),
+        ("R-A0", "A0"),
+        ("C-A1", "A1"),
+        ("R-AM-TMP", "AM-TMP"),
+        ("C-V", "C-V"),
+        ("ARG2", "A2"),
+        ("ARGM-LOC", "AM-LOC"),
+        ("C-ARGM-LOC", "AM-LOC"),
+        ("arg1-pat", "A1"),
+        ("argM-tmp", "AM-TMP"),
+        ("TMP", "AM-TMP"),
+        ("ARGA", "AA"),
+        ("AA", "AA"),
+    ],
+)
+def test_base(role, base):
+    assert base_role(role) == base
+    assert role_color(role) == role_color(base)
+
+
+@given(st.text(st.characters(codec=None)))
+def test_any_string_has_a_color(role):
+    assert re.fullmatch("#[0-9a-f]{6}", role_color(role))
+    assert re.fullmatch("capsrl-[a-z0-9-]+", role_class(role))
+    assert role_class(role) == role_class(role_class(role).removeprefix("capsrl-").upper())
+
+
+def test_style_has_both_colors():
+    light, dark = role_style().split("@media")
+    for role in ROLES:
+        assert f".{role_class(role)}{{color:{role_color(role)}}}" in light
+        assert f".{role_class(role)}{{color:{role_color(role, dark=True)}}}" in dark
