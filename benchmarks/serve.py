@@ -70,13 +70,16 @@ def same(ours: object, theirs: object) -> bool:
 @contextmanager
 def server(*options: str, root: Path = ROOT) -> Iterator[tuple[int, int]]:
     """Run a server of the version in a checkout; yields its port and process id."""
+    paths = [str(root)]
+    if root == ROOT and "PYTHONPATH" in os.environ:
+        paths.append(os.environ["PYTHONPATH"])
     process = subprocess.Popen(
         [sys.executable, "-m", "capsrl", "serve", "--port", "0", "--device", "cpu", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
         cwd=root,  # `python -m` imports from there first
-        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(root), *sys.path])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
     assert process.stdout is not None
     try:
@@ -231,7 +234,7 @@ def measure_throughput(
         "one at a time": (ROOT, ["--batch", "1"], answers),
     }
     if options.old is not None:
-        kinds[f"{options.old.name}"] = (options.old, [], {})
+        kinds["old"] = (options.old.resolve(), [], {})
     measured = {kind: Measured() for kind in kinds}
     with ExitStack() as stack:
         servers = {
