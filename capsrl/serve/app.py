@@ -3,8 +3,7 @@
 import asyncio
 import hmac
 import json
-import time
-from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -175,9 +174,9 @@ class Service:
         raise HTTPException(503, message, {"Retry-After": "5"})
 
     def _label_batch(self, requests: Sequence[LabelRequest]) -> list[LabelResponse | Exception]:
-        start = time.perf_counter()
-        responses = label_requests(self.labeler, requests, self._model)
-        self.metrics.count_batch(responses, time.perf_counter() - start)
+        with self.metrics.batch_seconds.time():
+            responses = label_requests(self.labeler, requests, self._model)
+        self.metrics.count_batch(responses)
         return responses
 
 
@@ -186,7 +185,7 @@ async def _wait_for_disconnect(request: Request) -> None:
         pass  # the body has been read
 
 
-def _guard(token: str) -> Callable[..., None]:
+def _guard(token: str) -> Callable[..., Awaitable[None]]:
     """The dependency that lets only requests with the token pass."""
     bearer = HTTPBearer(auto_error=False, scheme_name="token")
 

@@ -49,13 +49,7 @@ class Batcher(Generic[Item, Result]):
     """
 
     def __init__(
-        self,
-        work: _Work[Item, Result],
-        *,
-        threads: int,
-        max_items: int,
-        max_size: int,
-        max_queue: int,
+        self, work: _Work[Item, Result], threads: int, max_items: int, max_size: int, max_queue: int
     ) -> None:
         self._work = work
         self.max_items, self.max_size, self.max_queue = max_items, max_size, max_queue

@@ -18,8 +18,7 @@ class Limits:
     trace_characters  the same for a request with a trace, whose size is words x predicates
     seconds           time to receive a request, and time to answer it
     queue             number of requests that may wait
-    batch             number of requests labeled together; None: 8 if several threads can label at
-                      the same time, else 32
+    batch             number of requests labeled together; None: 8 with onnx, else 32
     batch_characters  total length of their texts, unless a single request is longer
     """
 

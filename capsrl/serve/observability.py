@@ -47,7 +47,7 @@ class Metrics:
         self.requests = count("capsrl_requests", "Requests answered", ["path", "status"])
         self.seconds = time("capsrl_request_seconds", "Seconds to the response", ["path"])
         self._batches = time("capsrl_batch_requests", "Requests per batch", buckets=_REQUESTS)
-        self._batch_seconds = time("capsrl_batch_seconds", "Seconds spent labeling a batch")
+        self.batch_seconds = time("capsrl_batch_seconds", "Seconds spent labeling a batch")
         self._sentences = count("capsrl_sentences", "Sentences labeled")
         self._words = count("capsrl_words", "Words labeled")
         self._propositions = count("capsrl_propositions", "Propositions found")
@@ -56,9 +56,8 @@ class Metrics:
         queue = prometheus.Gauge("capsrl_queue_requests", "Requests waiting", registry=registry)
         queue.set_function(waiting)
 
-    def count_batch(self, responses: Sequence[LabelResponse | Exception], seconds: float) -> None:
+    def count_batch(self, responses: Sequence[LabelResponse | Exception]) -> None:
         """Add a batch and what its responses have."""
-        self._batch_seconds.observe(seconds)
         self._batches.observe(len(responses))
         for response in responses:
             if isinstance(response, LabelResponse):

@@ -74,7 +74,6 @@ class Error(BaseModel):
 
 
 _STRING = {"schema": {"type": "string"}}
-# Responses with status 200.
 LABELED: Json = {
     "description": "The sentences of each text, with their propositions",
     "model": TextResponse | TextsResponse,
@@ -99,30 +98,26 @@ def request_body(limits: Limits) -> Json:
     models = [{"$ref": _REF.format(model=name)} for name in ("TextRequest", "TextsRequest")]
     examples = {name: {"value": value} for name, value in EXAMPLES.items()}
     most = f"{limits.characters:,} characters in total, {limits.trace_characters:,} with a trace"
-    body = {
-        "description": f"At most {limits.body:,} bytes, with texts of at most {most}.",
-        "required": True,
-        "content": {"application/json": {"schema": {"oneOf": models}, "examples": examples}},
-    }
+    content = {"schema": {"oneOf": models}, "examples": examples}
+    about = f"At most {limits.body:,} bytes, with texts of at most {most}."
+    body = {"required": True, "description": about, "content": {"application/json": content}}
     return {"requestBody": body}
 
 
 def add_schemas(app: FastAPI) -> None:
     """Add the schemas of requests and sentences to the document that FastAPI has made."""
-    models = [(model, "validation") for model in (TextRequest, TextsRequest)]
-    _, schemas = models_json_schema(models, ref_template=_REF)
+    _, schemas = models_json_schema(
+        [(TextRequest, "validation"), (TextsRequest, "validation")], ref_template=_REF
+    )
     document = app.openapi()
     document["components"]["schemas"] |= schemas["$defs"] | schema_components(_REF)
     app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
 
 
 def add_docs(app: FastAPI) -> None:
-    """Show Swagger UI at /docs, with the files that come in the package fastapi-offline.
-
-    Its addresses are relative, so that it also works below a path of a proxy.
-    """
+    """Show Swagger UI at /docs, with the files that come in the package fastapi-offline."""
     page = get_swagger_ui_html(
-        openapi_url="openapi.json",
+        openapi_url="openapi.json",  # relative, so that it also works below a path of a proxy
         title="capsrl: requests and responses",
         swagger_js_url="docs-files/swagger-ui-bundle.js",
         swagger_css_url="docs-files/swagger-ui.css",

@@ -46,13 +46,11 @@ def _to_int(value: object) -> object:
 
 
 _Offset = Annotated[int, Field(ge=0), BeforeValidator(_to_int)]
-_Probability = Annotated[float, Field(ge=0, le=1)]
+_THRESHOLDS = ("threshold", "sense_threshold", "proposition_threshold")
 _TYPES = {  # where JSON has other types than `Options`, or a request has limits
     "pos": Annotated[list[PredicatePos], Field(min_length=1)] | None,
     "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
-    "threshold": _Probability,
-    "sense_threshold": _Probability,
-    "proposition_threshold": _Probability,
+    **dict.fromkeys(_THRESHOLDS, Annotated[float, Field(ge=0, le=1)]),
 }
 
 
