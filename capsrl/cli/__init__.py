@@ -20,7 +20,8 @@ EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
     "onnx": "export",
     **dict.fromkeys(
-        ("fastapi", "fastapi_offline", "prometheus_client", "pydantic", "uvicorn"), "serve"
+        ("fastapi", "fastapi_offline", "prometheus_client", "pydantic", "uvicorn", "uvloop"),
+        "serve",
     ),
 }
 
