@@ -3,13 +3,25 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP_INSTALL := pip install --quiet --disable-pip-version-check -c constraints.txt
+PIP := $(BIN)/$(PIP_INSTALL)
+# Runs a command without a network, where the system allows that.
+OFFLINE = $(shell unshare --map-root-user --net true 2>/dev/null && echo unshare --map-root-user --net)
 
-.PHONY: demo install test test-all test-light test-wheel check bench challenge clean
+# An old Python would end in a long error of pip.
+define CHECK_PYTHON
+import sys
+if sys.version_info < (3, 11):
+    sys.exit("error: expected Python 3.11 or newer, got %d.%d; name another: make PYTHON=python3.11 ..." % sys.version_info[:2])
+endef
+export CHECK_PYTHON
+NEW_VENV := $(PYTHON) -c "$$CHECK_PYTHON" && $(PYTHON) -m venv
+
+.PHONY: demo install test test-all test-light wheel test-wheel check bench challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
-	$(PYTHON) -m venv $(VENV)
+	$(NEW_VENV) $(VENV)
 	$(PIP) -e .
 	touch $@
 
@@ -33,20 +45,28 @@ test-all: install
 
 # The parts that need no torch, in an environment without it: for other versions of Python.
 test-light:
-	$(PYTHON) -m venv .venv-light
-	.venv-light/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e . hypothesis jsonschema pytest
-	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py
+	$(NEW_VENV) .venv-light
+	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest tokenizers
+	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py tests/model/test_wordpiece.py
 
-# The package as users install it: built, installed into an empty environment, used elsewhere.
-test-wheel:
-	rm -rf build dist/wheel
-	$(PYTHON) -m venv --clear dist/wheel
-	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist/wheel .
-	dist/wheel/bin/pip install --quiet --disable-pip-version-check -c constraints.txt \
-		"capsrl @ file://$(CURDIR)/$$(ls dist/wheel/capsrl-*.whl)"
-	cd dist/wheel && ./bin/capsrl label "Hiti signed the contract." | grep -A 3 "sign.0"
-	cd dist/wheel && ./bin/python -c "import capsrl; print(capsrl.load().label('Dogs bark.')[0])"
+.venv-release/tools: constraints.txt
+	$(NEW_VENV) .venv-release
+	.venv-release/bin/$(PIP_INSTALL) build twine
+	touch $@
+
+# The sdist, and the wheel that is built from it: into dist, checked, ready to upload.
+wheel: .venv-release/tools
+	rm -rf dist
+	PIP_CONSTRAINT=$(CURDIR)/constraints.txt .venv-release/bin/python -m build
+	.venv-release/bin/python -m release.contents dist
+	.venv-release/bin/twine check --strict dist/*
+
+# The package as users get it: the wheel in an empty environment, without a clone or a network.
+test-wheel: wheel
+	$(NEW_VENV) --clear .venv-wheel
+	.venv-wheel/bin/$(PIP_INSTALL) dist/capsrl-*.whl
+	.venv-wheel/bin/pip check
+	$(OFFLINE) .venv-wheel/bin/python -I release/smoke.py
 
 check: install
 	$(BIN)/ruff check .
@@ -67,4 +87,4 @@ challenge: install
 	$(BIN)/python -m benchmarks.challenge
 
 clean:
-	rm -rf $(VENV) .venv-light build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) .venv-light .venv-release .venv-wheel build dist *.egg-info .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

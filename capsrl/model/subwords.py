@@ -9,16 +9,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from tokenizers import Tokenizer
-from tokenizers.pre_tokenizers import ByteLevel
 
-from capsrl.errors import ModelError
+from capsrl.errors import ModelError, install_hint
+from capsrl.model.wordpiece import WordPiece, read_wordpiece
 from capsrl.sentence import Sentence
 from capsrl.text.spacing import spaces_before
+
+if TYPE_CHECKING:  # an extra, for tokenizers unlike that of BERT
+    from tokenizers import Tokenizer
 
 # Characters of a word that are tokenized. One subword represents the word anyway, and a line of
 # dashes or a megabyte without a space must not fill hundreds of windows. URLs in EWT are shorter.
@@ -193,14 +195,33 @@ def read_encoder_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-def read_tokenizer(folder: Path) -> Tokenizer:
-    """The tokenizer of a folder, with truncation and padding switched off."""
+def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
+    """The tokenizer of a folder, with truncation and padding switched off.
+
+    Raises ModelError for a file that is missing or damaged, or if it needs the package tokenizers
+    and that is not installed.
+    """
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise ModelError(
             f"{folder}: expected tokenizer.json, got no such file; save the tokenizer again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
+    try:
+        wordpiece = read_wordpiece(file)
+    except ValueError as error:
+        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
+    return wordpiece or _read_other_tokenizer(file)
+
+
+def _read_other_tokenizer(file: Path) -> "Tokenizer":
+    try:
+        from tokenizers import Tokenizer
+        from tokenizers.pre_tokenizers import ByteLevel
+    except ImportError:
+        raise ModelError(
+            f"{file}: tokenizers unlike that of BERT need tokenizers: {install_hint('tokenizers')}"
+        ) from None
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
@@ -223,7 +244,7 @@ def is_plain_bert(config: Mapping[str, Any]) -> bool:
     )
 
 
-def needs_spaces(tokenizer: Tokenizer) -> bool:
+def needs_spaces(tokenizer: "Tokenizer | WordPiece") -> bool:
     """Whether the tokenizer needs an explicit space to recognize the start of a word.
 
     The tokenizers of Gemma and Llama 3 do. Others add a space, or its symbol, before every word, or
@@ -237,7 +258,7 @@ def needs_spaces(tokenizer: Tokenizer) -> bool:
     return text == encode(["a", " a"]) != encode(["a", "a"])
 
 
-def special_subwords(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+def special_subwords(tokenizer: "Tokenizer | WordPiece") -> tuple[list[int], list[int]]:
     """Ids of the special tokens that the tokenizer puts before and after a sentence."""
     bare = tokenizer.encode(["a"], is_pretokenized=True, add_special_tokens=False).ids
     whole = tokenizer.encode(["a"], is_pretokenized=True).ids
@@ -245,7 +266,7 @@ def special_subwords(tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     return whole[:start], whole[start + len(bare) :]
 
 
-def unknown_subword(tokenizer: Tokenizer) -> int:
+def unknown_subword(tokenizer: "Tokenizer | WordPiece") -> int:
     """The id that represents a word without subwords."""
     for name in ("[UNK]", "<unk>", "[PAD]", "<pad>"):
         subword = tokenizer.token_to_id(name)

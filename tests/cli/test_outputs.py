@@ -174,7 +174,6 @@ def test_options_that_do_not_fit(label, tmp_path, arguments, message):
 
 def test_names_of_options_are_not_cut(label, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("TERMINAL_WIDTH", "80")
     page = label("--help").out
     for name in ("--proposition-threshold", "--one-sentence-per-line", "--no-phrases"):
         assert name in page

@@ -31,7 +31,7 @@ def unpacked(data):
 
 
 @pytest.mark.parametrize("suffix", ["", *COMPRESSED])
-@pytest.mark.parametrize("n", [0, 1, 70_000])
+@pytest.mark.parametrize("n", [0, 1, 3_000])
 def test_what_is_compressed_is_read_again(suffix, n):
     content = bytes(range(97)) * n
     data = packed(content, suffix)
