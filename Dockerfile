@@ -5,8 +5,9 @@ FROM python:3.11.13-slim-bookworm AS build
 RUN python -m venv /opt/capsrl
 WORKDIR /src
 COPY . .
-# The versions that capsrl is tested with, under the same version of Python.
-RUN /opt/capsrl/bin/pip install --no-cache-dir --constraint constraints.txt ".[serve]"
+# The versions that capsrl is built and tested with, under the same version of Python.
+ENV PIP_CONSTRAINT=/src/constraints.txt
+RUN /opt/capsrl/bin/pip install --no-cache-dir ".[serve]"
 
 FROM python:3.11.13-slim-bookworm
 COPY --from=build /opt/capsrl /opt/capsrl
