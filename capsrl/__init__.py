@@ -57,12 +57,7 @@ def load(
     Raises ModelError for a model that does not exist, ConfigError when what runs it is not
     installed.
     """
-    folder = shipped_models().get(str(model), Path(model))
-    if not folder.is_dir():
-        raise ModelError(
-            f"{model}: expected a model folder, or the name of a model that ships with capsrl "
-            f"({', '.join(sorted(shipped_models()))}), got neither"
-        )
+    folder = find_model(model)
     try:
         return _labeler_class().load(
             folder, device=device, threads=threads, frames=frames, runtime=runtime
@@ -85,6 +80,17 @@ def to_frame(
     from capsrl.tables import frame
 
     return frame.to_frame(sentences, documents=documents, library=library)
+
+
+def find_model(model: str | Path) -> Path:
+    """The folder of a model that ships with capsrl, or the folder given; raises ModelError."""
+    folder = shipped_models().get(str(model), Path(model))
+    if not folder.is_dir():
+        raise ModelError(
+            f"{model}: expected a model folder, or the name of a model that ships with capsrl "
+            f"({', '.join(sorted(shipped_models()))}), got neither"
+        )
+    return folder
 
 
 def shipped_models() -> dict[str, Path]:

@@ -6,8 +6,8 @@ make_recipe(values)                     build the dataclasses of config.py
 read_recipe(path, overrides)            all three
 """
 
-import dataclasses
 import functools
+import json
 import operator
 import os
 import tomllib
@@ -15,10 +15,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from capsrl import find_model, shipped_models
 from capsrl.config import ROUTED, LossConfig, Recipe
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, ModelError
+from capsrl.model.read_folder import read_config
 from capsrl.settings import (
     COSMETIC,
+    PATH_OR_MODEL,
     PATH_OR_PACKAGE,
     REQUIRED,
     Setting,
@@ -26,6 +29,7 @@ from capsrl.settings import (
     find_mistakes,
     flatten,
     list_settings,
+    to_values,
 )
 
 SETTINGS = {setting.key: setting for setting in list_settings(Recipe)}
@@ -34,6 +38,20 @@ DEFAULTS = {
     for key, setting in SETTINGS.items()
     if setting.default is not REQUIRED and key != "data.test"
 }
+
+# Settings of the model that may differ from those of the model of `train.from`: no weight depends
+# on them, except the initial values of new ones.
+FREE = frozenset(
+    f"model.{key}"
+    for key in (
+        "embeddings.dropout",
+        "encoder.dropout",
+        "capsules.dropout",
+        "capsules.iterations",
+        "capsules.initial_scale",
+        "capsules.routing_chunks",
+    )
+)
 
 
 def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
@@ -67,7 +85,8 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
 
 def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[str] = ()) -> None:
     """Raise ConfigError naming every unknown key, wrong type and number out of range."""
-    mistakes = find_mistakes(Recipe, values) or _contradictions(values)
+    mistakes = find_mistakes(Recipe, values) or _conflicts(values)
+    mistakes = mistakes or _contradictions(with_start_model(values))
     if not mistakes:
         return
     overridden = {override.partition("=")[0].strip() for override in overrides}
@@ -81,7 +100,18 @@ def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[
 
 def make_recipe(values: Mapping[str, Any]) -> Recipe:
     """Build a recipe from checked values; settings that are not named keep their default."""
-    return build(Recipe, values)
+    return build(Recipe, with_start_model(values))
+
+
+def with_start_model(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values with the settings of the model of `train.from`, if there is one.
+
+    Those in FREE may be changed by the recipe.
+    """
+    start = values.get("train", {}).get("from")
+    if start is None:
+        return values
+    return {**values, "model": _merged(_start_settings(start), values.get("model", {}))}
 
 
 def resolve_paths(values: dict[str, Any], folder: Path) -> None:
@@ -98,28 +128,28 @@ def resolve_paths(values: dict[str, Any], folder: Path) -> None:
             table[last] = {name: _resolve(folder, path) for name, path in value.items()}
         elif isinstance(value, list):
             table[last] = [_resolve(folder, path) for path in value]
-        elif isinstance(value, str) and not _is_package(setting, value, folder):
+        elif isinstance(value, str) and not _is_name(setting, value, folder):
             table[last] = _resolve(folder, value)
 
 
 def recipe_paths(recipe: Recipe) -> dict[str, str]:
     """List the files and folders that a recipe names, by dotted key."""
     paths: dict[str, str] = {}
-    settings = dataclasses.asdict(recipe)
+    settings = to_values(recipe)
     for key, setting in SETTINGS.items():
         value = functools.reduce(operator.getitem, key.split("."), settings)
         if isinstance(value, dict):
             paths |= {f"{key}.{name}": path for name, path in value.items()}
         elif isinstance(value, list):
             paths |= {f"{key}[{n}]": path for n, path in enumerate(value)}
-        elif setting.is_path and value and not _is_package(setting, value, Path()):
+        elif setting.is_path and value and not _is_name(setting, value, Path()):
             paths[key] = value
     return paths
 
 
 def settings_by_name(recipe: Recipe) -> dict[str, Any]:
     """List all settings by dotted key, with the names of files and folders instead of paths."""
-    settings = flatten(dataclasses.asdict(recipe))
+    settings = flatten(to_values(recipe))
     names = {key: _name(path) for key, path in recipe_paths(recipe).items() if key in settings}
     return settings | names | {"data.partial": [_name(path) for path in recipe.data.partial]}
 
@@ -165,7 +195,10 @@ def _override(values: dict[str, Any], override: str) -> None:
         table[last] = text  # a bare word: train.schedule=linear
 
 
-def _is_package(setting: Setting, value: str, folder: Path) -> bool:
+def _is_name(setting: Setting, value: str, folder: Path) -> bool:
+    """Whether a value names an installed package or a model that ships, not a path."""
+    if PATH_OR_MODEL in setting.marks:
+        return value in shipped_models()
     looks_like_path = "/" in value or os.sep in value or value.startswith(".")
     is_path = looks_like_path or (folder / value).is_dir()
     return PATH_OR_PACKAGE in setting.marks and not is_path
@@ -182,6 +215,35 @@ def _name(path: str) -> str:
 def _hint(key: str, mistake: str) -> str:
     is_missing = key.startswith("data") and mistake.endswith("got none")
     return "; name the corpus in [data]" if is_missing else ""
+
+
+def _start_settings(start: str) -> dict[str, Any]:
+    return to_values(read_config(find_model(start)))
+
+
+def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Nested tables with the changes of other ones."""
+    return dict(values) | {
+        key: _merged(values[key], value) if isinstance(value, Mapping) else value
+        for key, value in changes.items()
+    }
+
+
+def _conflicts(values: Mapping[str, Any]) -> dict[str, str]:
+    """Find settings of the model that differ from those of the model of `train.from`."""
+    start = values.get("train", {}).get("from")
+    if start is None:
+        return {}
+    try:
+        expected = flatten({"model": _start_settings(start)})
+    except ModelError as error:
+        return {"train.from": f"train.from: {error}"}
+    return {
+        key: f"{key}: expected {json.dumps(expected[key])} as in {start}, from which training "
+        f"starts, got {json.dumps(value)}; remove it"
+        for key, value in flatten({"model": values.get("model", {})}).items()
+        if key not in FREE and value != expected[key]
+    }
 
 
 def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:

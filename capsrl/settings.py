@@ -10,6 +10,7 @@ import dataclasses
 import difflib
 import enum
 import json
+import keyword
 import math
 import typing
 from collections.abc import Callable, Iterator, Mapping
@@ -40,10 +41,11 @@ class Mark(enum.Enum):
 
     PATH = "a file or folder, relative to the recipe that names it"
     PATH_OR_PACKAGE = "a folder, or the name of an installed Python package"
+    PATH_OR_MODEL = "a model folder, or the name of a model that ships with capsrl"
     COSMETIC = "does not affect what is learned: may change when a run is resumed"
 
 
-PATH, PATH_OR_PACKAGE, COSMETIC = Mark
+PATH, PATH_OR_PACKAGE, PATH_OR_MODEL, COSMETIC = Mark
 
 
 @dataclass(frozen=True)
@@ -65,14 +67,14 @@ class Setting:
     @property
     def is_path(self) -> bool:
         """Whether it names a file or folder."""
-        return bool(self.marks & {PATH, PATH_OR_PACKAGE})
+        return bool(self.marks & {PATH, PATH_OR_PACKAGE, PATH_OR_MODEL})
 
 
 def list_settings(kind: type, prefix: str = "") -> Iterator[Setting]:
     """Yield every setting of a config class and of the classes nested in it, in order."""
     hints = typing.get_type_hints(kind, include_extras=True)
     for field in dataclasses.fields(kind):
-        key, hint = prefix + field.name, hints[field.name]
+        key, hint = prefix + _name_of(field.name), hints[field.name]
         if dataclasses.is_dataclass(hint):
             yield from list_settings(typing.cast("type", hint), f"{key}.")
         else:
@@ -173,12 +175,31 @@ Config = typing.TypeVar("Config")
 def build(kind: type[Config], values: Mapping[str, Any]) -> Config:
     """Build a config class from checked values; settings that are not named keep their default."""
     hints = typing.get_type_hints(kind)
+    named = {_field_of(name): value for name, value in values.items()}
     return kind(
         **{
-            name: build(hints[name], value) if dataclasses.is_dataclass(hints[name]) else value
-            for name, value in values.items()
+            field: build(hints[field], value) if dataclasses.is_dataclass(hints[field]) else value
+            for field, value in named.items()
         }
     )
+
+
+def to_values(config: Any) -> dict[str, Any]:  # noqa: ANN401 - any config class
+    """All settings of a config class as nested tables, the inverse of `build`."""
+    values = {field.name: getattr(config, field.name) for field in dataclasses.fields(config)}
+    return {
+        _name_of(field): to_values(value) if dataclasses.is_dataclass(value) else value
+        for field, value in values.items()
+    }
+
+
+def _name_of(field: str) -> str:
+    """The name of a setting: `from` of the field `from_`, as `from` is a word of Python."""
+    return field.removesuffix("_")
+
+
+def _field_of(name: str) -> str:
+    return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

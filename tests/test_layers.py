@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "config": {"settings"},
     "options": GROUND | {"text"},
     "device": GROUND,
-    "recipe": SETTINGS,
+    "recipe": MODEL | {"capsrl"},
     "text": GROUND,
     "data": SETTINGS | {"text"},
     "tables": GROUND | {"data", "text"},

@@ -1,6 +1,6 @@
 """Recipes are read, checked with all mistakes in one error, and compared."""
 
-import dataclasses
+import json
 from pathlib import Path
 
 import pytest
@@ -16,7 +16,7 @@ from capsrl.recipe import (
     recipe_paths,
     settings_by_name,
 )
-from capsrl.settings import find_mistakes, flatten
+from capsrl.settings import find_mistakes, flatten, to_values
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = sorted((ROOT / "recipes").glob("*.toml"))
@@ -175,7 +175,7 @@ def test_every_setting_has_a_meaning():
 
 
 def test_defaults_are_valid():
-    defaults = dataclasses.asdict(Recipe(data=DataConfig(train="a", dev="b")))
+    defaults = to_values(Recipe(data=DataConfig(train="a", dev="b")))
     assert find_mistakes(Recipe, defaults) == {}
 
 
@@ -273,6 +273,7 @@ def test_defining_settings():
     cosmetic = {
         "train.checkpoint_every",
         "train.cache_states",
+        "train.precision",
         "train.workers",
         "data.name",
         "data.license",
@@ -305,7 +306,7 @@ def test_shipped_recipes_are_valid(path):
 def test_shipped_recipes_name_no_defaults():
     for path in RECIPES:
         recipe = read_recipe(path)
-        defaults = flatten(dataclasses.asdict(Recipe(data=recipe.data)))
+        defaults = flatten(to_values(Recipe(data=recipe.data)))
         said = flatten({k: v for k, v in load_values(path).items() if k != "data"})
         assert [key for key, value in said.items() if value == defaults[key]] == [], path
 
@@ -314,3 +315,60 @@ def test_shipped_recipes_name_no_defaults():
 def test_paper_recipes_look_predicates_up(name, width):
     capsules = read_recipe(ROOT / "recipes" / f"paper-{name}.toml").model.capsules
     assert (capsules.predicate, capsules.lookup_width) == ("lookup", width)  # eq. 2
+
+
+def make_model(folder: Path, **changes: object) -> Path:
+    """Write the settings of a model, all that a recipe reads of it."""
+    folder.mkdir()
+    embeddings = {"transformer": "../encoders/some", "fine_tune": True}
+    config = {"format": 1, "span_width": 8, "embeddings": embeddings, **changes}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+def write_start(tmp_path: Path, model: str, *lines: str) -> Path:
+    path = tmp_path / "recipe.toml"
+    data = '[data]\ntrain = "a"\ndev = "b"\n'
+    path.write_text("\n".join([data, "[train]", f'from = "{model}"', *lines]))
+    return path
+
+
+def test_settings_of_the_start_model(tmp_path):
+    make_model(tmp_path / "start")
+    changes = ("[model.embeddings]", "dropout = 0.3", "[model.capsules]", "iterations = 4")
+    recipe = read_recipe(write_start(tmp_path, "start", *changes))
+    assert recipe.train.from_ == str(tmp_path / "start")
+    assert (recipe.model.span_width, recipe.model.embeddings.fine_tune) == (8, True)
+    assert recipe.model.embeddings.transformer == "../encoders/some"
+    assert (recipe.model.embeddings.dropout, recipe.model.capsules.iterations) == (0.3, 4)
+    assert settings_by_name(recipe)["train.from"] == "start"
+    assert recipe_paths(recipe)["train.from"] == str(tmp_path / "start")
+
+
+def test_a_shipped_model_is_named(tmp_path):
+    (tmp_path / "en").mkdir()  # as in capsrl.load, the name comes first
+    recipe = read_recipe(write_start(tmp_path, "en"))
+    assert recipe.train.from_ == "en" and recipe.model.tagger
+    assert "train.from" not in recipe_paths(recipe)
+
+
+def test_settings_that_conflict_with_the_start_model(tmp_path):
+    make_model(tmp_path / "start")
+    path = write_start(tmp_path, "start", "[model]", "span_width = 4", "[model.embeddings]")
+    assert problems(path, "model.embeddings.learned=7") == [
+        f"{path}: model.span_width: expected 8 as in {tmp_path / 'start'}, from which training "
+        "starts, got 4; remove it",
+        f"--set: model.embeddings.learned: expected 0 as in {tmp_path / 'start'}, from which "
+        "training starts, got 7; remove it",
+    ]
+
+
+def test_no_start_model(tmp_path):
+    path = write_start(tmp_path, "nowhere")
+    assert problems(path) == [
+        f"{path}: train.from: {tmp_path / 'nowhere'}: expected a model folder, or the name of a "
+        "model that ships with capsrl (en), got neither"
+    ]
+    make_model(tmp_path / "new", format=99)
+    [problem] = problems(write_start(tmp_path, "new"))
+    assert "config.json: expected a model folder of format 1 or older, got 99" in problem

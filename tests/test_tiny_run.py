@@ -35,7 +35,7 @@ def trained(tmp_path_factory) -> Path:
     out = capsrl("train", ROOT / "recipes" / "tiny.toml", "--out", folder, "--device", "cpu")
     assert time.perf_counter() - start < 60
     torch.set_num_threads(threads)
-    assert "dev        100.00  100.00  100.00  100.00            36\n" in out
+    assert "dev        100.00  100.00  100.00     100.00  100.00            36\n" in out
     return folder
 
 

@@ -13,7 +13,7 @@ from capsrl.options import RAW_TEXT, Options
 
 
 @with_fields("options", ScoreOptions)
-@with_fields("labeling", Options, without=RAW_TEXT)
+@with_fields("labeling", Options, without=(*RAW_TEXT, "trace"))
 def evaluate_command(
     gold: Annotated[
         str, typer.Argument(metavar="GOLD", help="File with gold propositions; - is stdin.")

@@ -5,8 +5,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from capsrl.score import BREAKDOWNS, PRF, Counts, Row, Scores, SpanScores
+from capsrl.score import BREAKDOWNS, PRF, Confusion, Counts, Row, Scores, SpanScores
+from capsrl.score.as_dict import NONE
 from capsrl.score.breakdown import OF_ARGUMENTS
+from capsrl.score.counts import percent
+from capsrl.score.mistakes import most_common
 from capsrl.score.significance import Interval, PairedTest
 from capsrl.score.spans import PREDICATE
 
@@ -15,6 +18,9 @@ MODE_TITLES = {
     "strict": "Strict scores: lemmas count",
     "primesrl": "PriMeSRL scores: numbered roles need their sense, C- and R- merged",
 }
+
+_COLUMNS = 8  # roles in the matrix of confusions, which has to fit into a terminal
+_MOST = 20  # confusions that are listed
 
 
 def print_scores(
@@ -44,6 +50,8 @@ def print_scores(
         console.print()
         for line in _span_lines(first.spans):
             console.print(line, soft_wrap=True)
+    if first.confusion is not None:
+        _print_confusion(console, first.confusion)
     if test is not None:
         _show(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
@@ -143,6 +151,50 @@ def _span_lines(spans: SpanScores) -> list[str]:
             f"predicted {spans.pred_heads}"
         )
     return lines
+
+
+def _print_confusion(console: Console, confusion: Confusion) -> None:
+    _show(console, _matrix_table(confusion))
+    for name, counts in (("roles", confusion.roles), ("senses", confusion.senses)):
+        found = most_common(counts)
+        if not found:
+            console.print(f"\nNo {name} are confused.", soft_wrap=True)
+            continue
+        _show(console, _confusion_table(name, counts, found[:_MOST]))
+        if len(found) > _MOST:
+            console.print(f"... and {len(found) - _MOST} more: --json has all of them")
+
+
+def _matrix_table(confusion: Confusion) -> Table:
+    """The counts of the most frequent roles; the others are one row and one column."""
+    roles = [role for role in confusion.labels() if role is not None]
+    labels = [*roles[:_COLUMNS], *(["other"] if len(roles) > _COLUMNS else []), NONE]
+    number: dict[str | None, int] = {None: len(labels) - 1}
+    number |= {role: min(n, _COLUMNS) for n, role in enumerate(roles)}
+    cells = [[0] * len(labels) for _ in labels]
+    for (gold, pred), count in confusion.roles.items():
+        cells[number[gold]][number[pred]] += count
+    table = _table("Roles of the same words: gold in rows, predicted in columns", "", *labels)
+    for label, row in zip(labels, cells, strict=True):
+        table.add_row(label, *(str(count) if count else "." for count in row))
+    return table
+
+
+def _confusion_table(
+    name: str,
+    counts: Mapping[tuple[str | None, str | None], int],
+    found: Sequence[tuple[str | None, str | None, int]],
+) -> Table:
+    headers = ["predicted", "count", *(["of gold"] if name == "roles" else [])]
+    table = _table(f"Most frequent confusions of {name}", "gold", *headers)
+    table.columns[1].justify = "left"
+    for gold, pred, count in found:
+        cells = [gold or NONE, pred or NONE, str(count)]
+        if name == "roles" and gold is not None:
+            whole = sum(n for (its, _), n in counts.items() if its == gold)
+            cells.append(f"{percent(count, whole):.1f} %")
+        table.add_row(*cells)
+    return table
 
 
 def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, cast
@@ -9,13 +10,21 @@ from typing import Annotated, Any, cast
 import typer
 
 from capsrl.cli.calibration_tables import print_calibration
+from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
 from capsrl.data.files import STANDARD
 from capsrl.data.formats import CORPORA, SentenceReader, format_of, read_sentences
 from capsrl.data.spans import SUFFIX, spans_file_of
 from capsrl.errors import ConfigError, DataError
-from capsrl.score import MODES, MisalignedError, Mode, Scores, score_systems
+from capsrl.score import (
+    MODES,
+    MisalignedError,
+    Mode,
+    Scores,
+    compare_sentences,
+    score_systems,
+)
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
 from capsrl.score.calibration import CalibrationScores, score_calibration
@@ -57,6 +66,14 @@ class ScoreOptions:
             "GOLD.spans.tsv beside the file.",
         ),
     ] = False
+    confusion: Annotated[
+        bool,
+        typer.Option("--confusion", help="Print which roles and senses are taken for which."),
+    ] = False
+    errors: Annotated[
+        str | None,
+        option("FILE", "Write every mistake, gold beside predicted: a page (.html) or .jsonl."),
+    ] = None
     calibration: Annotated[
         bool,
         typer.Option("--calibration", help="Print whether the probabilities are right (ECE)."),
@@ -70,8 +87,8 @@ class ScoreOptions:
     seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
 
     def read(self, path: str) -> SentenceReader:
-        """Read a corpus in the format named, or that of its suffix, with phrases if wanted."""
-        return read_corpus(path, self.from_format, spans=self.spans)
+        """Read a corpus in the format named, or that of its suffix, with phrases if of use."""
+        return read_corpus(path, self.from_format, spans=self.spans or self.errors is not None)
 
 
 def read_corpus(path: str, named: str | None, *, spans: bool = False) -> SentenceReader:
@@ -99,33 +116,16 @@ def report_scores(
 
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
-    kept_gold: list[Sentence] = []
-    kept_pred: list[Sentence] = []
-    keep = options.calibration or options.reliability is not None
+    check_error_file(options.errors)
+    kept: tuple[list[Sentence], list[Sentence]] = ([], [])  # gold and predicted ones
+    calibrates = options.calibration or options.reliability is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
-    compared = [_with_phrases(system) for system in systems] if options.spans else systems
-    try:
-        scores, joint = score_systems(
-            _remember(gold, kept_gold) if keep else gold,
-            [_remember(compared[0], kept_pred) if keep else compared[0], *compared[1:]],
-            mode=cast(Mode, options.mode),  # checked there
-            by=_breakdowns(options),
-            train=read_corpus(options.train, options.from_format) if options.train else None,
-            spans=options.spans,
-        )
-    except MisalignedError as error:
-        ours = _place(gold, files[0], error.word)
-        theirs = _place(systems[error.system], files[1 + error.system], error.word)
-        raise DataError(
-            f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
-        ) from None
-    if not scores[0].counts.sentences:
-        raise DataError(f"{files[0]}: expected sentences to score, got none")
-    _check_phrases(files[0], scores[0])
+    keep = calibrates or options.errors is not None
+    scores, joint = _score_files(files, gold, systems, options, kept if keep else None)
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
     test = paired_test(joint, seed=options.seed) if options.compare else None
-    calibration = _score_calibration(kept_gold, kept_pred, files[1], options) if keep else None
+    calibration = _score_calibration(*kept, files[1], options) if calibrates else None
     if options.as_json:
         report = {**names, **_report(scores, intervals)}
         if calibration is not None:
@@ -137,6 +137,44 @@ def report_scores(
         print_scores(files, scores, intervals, test)
         if calibration is not None:
             print_calibration(calibration)
+    if options.errors is not None:
+        write_errors(options.errors, compare_sentences(*kept, scores[0].mode), files)
+
+
+def _score_files(
+    files: list[str],
+    gold: Iterable[Sentence],
+    systems: list[Iterable[Sentence]],
+    options: ScoreOptions,
+    kept: tuple[list[Sentence], list[Sentence]] | None,
+) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
+    """Score all predictions; raises DataError naming the lines where files do not match.
+
+    files  the names of the gold file and of the systems
+    kept   lists to which gold and the first prediction are appended, or None
+    """
+    compared = [_with_phrases(system) for system in systems] if options.spans else systems
+    first, *others = compared
+    try:
+        scores, joint = score_systems(
+            gold if kept is None else _remember(gold, kept[0]),
+            [first if kept is None else _remember(first, kept[1]), *others],
+            mode=cast(Mode, options.mode),  # checked there
+            by=_breakdowns(options),
+            train=read_corpus(options.train, options.from_format) if options.train else None,
+            spans=options.spans,
+            confusion=options.confusion,
+        )
+    except MisalignedError as error:
+        ours = _place(gold, files[0], error.word)
+        theirs = _place(systems[error.system], files[1 + error.system], error.word)
+        raise DataError(
+            f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
+        ) from None
+    if not scores[0].counts.sentences:
+        raise DataError(f"{files[0]}: expected sentences to score, got none")
+    _check_phrases(files[0], scores[0])
+    return scores, joint
 
 
 def _remember(sentences: Iterable[Sentence], kept: list[Sentence]) -> Iterator[Sentence]:

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from capsrl.cli.options import Device, option
 from capsrl.cli.train_progress import show_progress
+from capsrl.config import EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
@@ -67,6 +68,8 @@ def train_command(
         sys.exit(130)
     if result.dev is not None:
         _print_result(result)
+        for line in next_commands(result.model, checked):
+            sys.stderr.write(f"{line}\n")
     for note in result.notes:
         sys.stderr.write(f"warning: {note}\n")
 
@@ -75,17 +78,40 @@ def _print_result(result: "Result") -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("file", no_wrap=True)
-    for header in ("precision", "recall", "F1", "EM", "propositions"):
+    for header in ("precision", "recall", "F1", "arguments", "EM", "propositions"):
         table.add_column(header, justify="right", no_wrap=True)
     for name, scores in [("dev", result.dev), *(result.tests or {}).items()]:
         assert scores is not None, "the main process has scores"
-        figures = (scores.labeled_precision, scores.labeled_recall, scores.labeled_f1)
-        cells = [f"{figure:.2f}" for figure in (*figures, scores.exact_match)]
+        labeled = (scores.labeled_precision, scores.labeled_recall, scores.labeled_f1)
+        figures = (*labeled, scores.counts.arguments.f1, scores.exact_match)
+        cells = [f"{figure:.2f}" for figure in figures]
         table.add_row(name, *cells, str(scores.official.gold_predicates))
     console.print(table)
     console.print(
         f"{result.model}: epoch {result.best_epoch}, after {result.seconds:.1f} s of training",
         soft_wrap=True,
+    )
+
+
+def next_commands(model: Path, recipe: Recipe) -> Iterator[str]:
+    """Lines that say what can be done with a model that has been trained."""
+    folder, dev = shlex.quote(str(model)), shlex.quote(recipe.data.dev)
+    commands = {f"capsrl calibrate {folder} {dev}": "make its probabilities mean what they say"}
+    if _may_export(recipe.model.embeddings):
+        commands[f"capsrl export {folder}"] = "label on the CPU without torch"
+    commands[f"capsrl evaluate {dev} --model {folder} --errors errors.html"] = "see its mistakes"
+    commands[f'capsrl label --model {folder} "..."'] = "label text"
+    width = max(map(len, commands))
+    yield "next:"
+    for command, purpose in commands.items():
+        yield f"  {command:{width}}  # {purpose}"
+
+
+def _may_export(embeddings: EmbeddingsConfig) -> bool:
+    """Whether there are graphs for the word vectors of a model; its encoder must be like BERT."""
+    others = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
+    return embeddings.transformer is not None and not any(
+        getattr(embeddings, name) for name in others
     )
 
 

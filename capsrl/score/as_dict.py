@@ -5,8 +5,11 @@ from typing import Any
 
 from capsrl.score.breakdown import OF_ARGUMENTS, Row
 from capsrl.score.counts import PRF, Counts, percent
+from capsrl.score.mistakes import Confusion, most_common
 from capsrl.score.scorer import Scores, official_lines
 from capsrl.score.spans import PREDICATE, SpanScores
+
+NONE = "none"  # in place of a role: there is no such argument
 
 
 def scores_to_dict(scores: Scores) -> dict[str, Any]:
@@ -17,6 +20,8 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
     scores     the same percentages in the mode asked for, not rounded, and their counts
     subtasks, exact_match, duplicate_roles, breakdowns: likewise in that mode, not rounded
     spans      those of the phrases, if they were scored, not rounded
+    confusion  if it was counted: `matrix` has the gold role of `roles` as row, the predicted one as
+               column; the last stands for no argument
     """
     counts = scores.counts
     report = {
@@ -40,7 +45,22 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
         },
         "breakdowns": {name: _rows(name, rows) for name, rows in scores.breakdowns.items()},
     }
-    return report if scores.spans is None else report | {"spans": _spans(scores.spans)}
+    if scores.spans is not None:
+        report["spans"] = _spans(scores.spans)
+    if scores.confusion is not None:
+        report["confusion"] = _confusion(scores.confusion)
+    return report
+
+
+def _confusion(confusion: Confusion) -> dict[str, Any]:
+    return {
+        "roles": [NONE if role is None else role for role in confusion.labels()],
+        "matrix": confusion.matrix(),
+        "senses": [
+            {"gold": gold, "pred": pred, "count": count}
+            for gold, pred, count in most_common(confusion.senses)
+        ],
+    }
 
 
 def _spans(scores: SpanScores) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.score.breakdown import Breakdowns, Row, Seen
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode, match_sentence
+from capsrl.score.mistakes import Confusion
 from capsrl.score.spans import SpanScores
 from capsrl.sentence import Sentence
 
@@ -52,6 +53,7 @@ class Scores:
                      this mode, what `capsrl.score.significance` resamples
     breakdowns       breakdown -> row -> figures, for those asked for
     spans            the scores of the phrases, if asked for; the same in every mode
+    confusion        which roles and senses are taken for which, if asked for
     """
 
     mode: Mode
@@ -60,6 +62,7 @@ class Scores:
     sentence_counts: Mapping[tuple[int, ...], int]
     breakdowns: Mapping[str, Mapping[str, Row]]
     spans: SpanScores | None = None
+    confusion: Confusion | None = None
 
     @property
     def labeled_precision(self) -> float:
@@ -90,6 +93,7 @@ def score(
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
     spans: bool = False,
+    confusion: bool = False,
 ) -> Scores:
     """Compare predicted propositions with gold ones, sentence by sentence.
 
@@ -99,10 +103,13 @@ def score(
     by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
     train  the sentences trained on, for the breakdowns by seen lemma and sense
     spans  score the phrases of arguments too, as `capsrl.score.spans` does
+    confusion  count which roles and senses are taken for which
     Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
     ConfigError for an unknown mode or breakdown.
     """
-    return score_systems(gold, [pred], mode=mode, by=by, train=train, spans=spans)[0][0]
+    return score_systems(
+        gold, [pred], mode=mode, by=by, train=train, spans=spans, confusion=confusion
+    )[0][0]
 
 
 def score_systems(
@@ -113,6 +120,7 @@ def score_systems(
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
     spans: bool = False,
+    confusion: bool = False,
 ) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
     """Score several predictions in one pass over gold.
 
@@ -123,7 +131,13 @@ def score_systems(
         raise ConfigError(f"mode: expected one of {', '.join(MODES)}, got {mode}")
     seen = Seen.of(train) if train is not None else None
     collectors = [
-        _Collector(mode, Breakdowns(by, seen), SpanScores() if spans else None) for _ in systems
+        _Collector(
+            mode,
+            Breakdowns(by, seen),
+            SpanScores() if spans else None,
+            Confusion() if confusion else None,
+        )
+        for _ in systems
     ]
     joint: Counter[tuple[int, ...]] = Counter()
     for gold_sentence, *predicted in _aligned(gold, systems):
@@ -137,13 +151,20 @@ def score_systems(
 
 
 class _Collector:
-    def __init__(self, mode: Mode, breakdowns: Breakdowns, spans: SpanScores | None) -> None:
+    def __init__(
+        self,
+        mode: Mode,
+        breakdowns: Breakdowns,
+        spans: SpanScores | None,
+        confusion: Confusion | None,
+    ) -> None:
         self._mode = mode
         self._official = Counts()
         self._counts = self._official if mode == "official" else Counts()
         self._sentence_counts: Counter[tuple[int, ...]] = Counter()
         self._breakdowns = breakdowns
         self._spans = spans
+        self._confusion = confusion
 
     def add(self, gold: Sentence, pred: Sentence) -> tuple[int, int, int]:
         matches = match_sentence(gold, pred)
@@ -155,6 +176,8 @@ class _Collector:
         self._breakdowns.add(gold, matches)
         if self._spans is not None:
             self._spans.add(gold, pred)
+        if self._confusion is not None:
+            self._confusion.add(matches)
         return triple
 
     def scores(self) -> Scores:
@@ -165,6 +188,7 @@ class _Collector:
             self._sentence_counts,
             self._breakdowns.tables(),
             self._spans,
+            self._confusion,
         )
 
 

@@ -17,6 +17,7 @@ def make_card(
     tests: Mapping[str, Scores],
     n_sentences: int,
     n_partial: int = 0,
+    started_from: str | None = None,
     intermediate: Sequence[Scores] = (),
 ) -> str:
     """Make the card as Markdown, with the YAML front matter that model hubs read.
@@ -24,6 +25,7 @@ def make_card(
     dev, tests     scores of the model
     n_sentences    in `data.train`
     n_partial      in the files of `data.partial`
+    started_from   name and digest of the model of `train.from`
     intermediate   scores on dev after 1, 2, ... iterations, up to one less than in training
     """
     data = recipe.data
@@ -41,7 +43,9 @@ def make_card(
         f"- corpus: {name}\n"
         f"- license of the corpus: {data.license or 'not stated in the recipe'}\n"
         f"- trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
-        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n" + _partial(recipe, n_partial),
+        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n"
+        + _partial(recipe, n_partial)
+        + _start(started_from),
         "## Scores\n",
         "With gold predicates. Precision, recall and F1 are the official CoNLL-2009 scores over "
         "senses and arguments together; EM (exact match) is the percentage of propositions with "
@@ -62,6 +66,15 @@ def _partial(recipe: Recipe, n_sentences: int) -> str:
         f"- also trained on {n_sentences} partially annotated sentences of {files}\n"
         if files
         else ""
+    )
+
+
+def _start(model: str | None) -> str:
+    if model is None:
+        return ""
+    return (
+        f"- started from the model {model}, which was trained on the data that its own card "
+        "names; the license of that model applies too\n"
     )
 
 

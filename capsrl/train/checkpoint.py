@@ -21,13 +21,16 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
+from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.data.files import file_digest
 from capsrl.distill.shards import MANIFEST
 from capsrl.errors import ConfigError, ModelError
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
+from capsrl.train.start import model_digest
 
 FORMAT = 2
+_EPOCHS = "train.epochs"
 _HEADER = "capsrl"  # the key of our JSON among the header's strings
 
 
@@ -42,6 +45,7 @@ class State:
     seconds     training time, including time before the run was resumed
     log_size    bytes of the log written up to this state
     low_epochs  latest epochs in a row with a dev F1 far below the best (collapse.py)
+    predicts_arguments  whether any argument was predicted on dev after any epoch
     """
 
     epoch: int = 0
@@ -53,6 +57,7 @@ class State:
     log_size: int = 0
     finished: bool = False
     low_epochs: int = 0
+    predicts_arguments: bool = False
 
 
 def save_checkpoint(
@@ -102,13 +107,16 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     """Collect what identifies a run: all settings by dotted key, files by name and content.
 
     Test files are left out, as they do not affect training. Encoders and other folders are
-    identified by their names only.
+    identified by their names only, except for the model that the run starts from.
     """
     settings = settings_by_name(recipe)
     fingerprint = {key: value for key, value in settings.items() if key in SETTINGS}
     data, shards = recipe.data, recipe.distill.shards
     if shards is not None:
         fingerprint["distill.shards"] = _name_and_digest(os.path.join(shards, MANIFEST))
+    if recipe.train.from_ is not None:
+        digest = model_digest(find_model(recipe.train.from_))
+        fingerprint["train.from"] = f"{fingerprint['train.from']} (sha256 {digest})"
     return fingerprint | {
         "data.train": _name_and_digest(data.train),
         "data.dev": _name_and_digest(data.dev),
@@ -116,20 +124,46 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     }
 
 
-def check_resumable(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Raise ConfigError naming the settings in which a checkpoint differs from a recipe."""
+def check_resumable(
+    path: Path, saved: Mapping[str, Any], now: Mapping[str, Any], state: State
+) -> None:
+    """Raise ConfigError naming the settings in which a checkpoint differs from a recipe.
+
+    A run with the same learning rate in all its steps may have more epochs than before.
+    """
     keys = defining_settings(saved).keys() | defining_settings(now).keys()
     saved, now = {**DEFAULTS, **saved}, {**DEFAULTS, **now}
-    differences = [
-        f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
-        for key in sorted(keys)
-        if saved.get(key) != now.get(key)
-    ]
-    if differences:
+    differing = [key for key in sorted(keys) if saved.get(key) != now.get(key)]
+    if differing == [_EPOCHS] and _can_prolong(now, state):
+        return
+    if differing:
+        differences = [
+            f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
+            for key in differing
+        ]
         raise ConfigError(
             f"{path}: expected a checkpoint of this recipe, got one with another "
             f"{', '.join(differences)}; give another folder with --out, or delete this one"
+            f"{_advice(path, saved, now) if differing == [_EPOCHS] else ''}"
         )
+
+
+def _can_prolong(settings: Mapping[str, Any], state: State) -> bool:
+    """Whether the steps so far are those of a run with another number of epochs."""
+    is_constant = settings["train.schedule"] == "constant" and settings["train.warmup"] == 0
+    begun = state.epoch + (state.position > 0)
+    return is_constant and bool(settings[_EPOCHS] >= begun)
+
+
+def _advice(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    if now[_EPOCHS] < saved[_EPOCHS]:
+        return ""
+    model = path.parent / "model"
+    return (
+        ". The learning rates of all steps depend on the number of epochs, unless train.warmup is "
+        f"0 and train.schedule is constant; to train the model further, start another run from it "
+        f"with --set train.from={model}"
+    )
 
 
 def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capsrl.config import DataConfig, Recipe
 from capsrl.data.formats import read_sentences
@@ -10,6 +10,7 @@ from capsrl.data.spans import spans_file_of
 from capsrl.errors import DataError
 from capsrl.recipe import recipe_paths
 from capsrl.sentence import Sentence
+from capsrl.text.lemmatizer import Lemmatizer
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,15 @@ class Corpus:
 
 
 def check_files(recipe: Recipe) -> None:
-    """Raise DataError naming every file and folder of a recipe that does not exist."""
+    """Raise DataError naming every file and folder of a recipe that does not exist.
+
+    A run that starts from a model finds its encoder in the folder of that model.
+    """
+    is_started = recipe.train.from_ is not None
     missing = [
         f"{path}: expected the file or folder of {key}, got none"
         for key, path in recipe_paths(recipe).items()
-        if not os.path.exists(path)
+        if not (is_started and key.startswith("model.")) and not os.path.exists(path)
     ]
     if missing:
         raise DataError(
@@ -47,20 +52,46 @@ def check_files(recipe: Recipe) -> None:
         )
 
 
-def read_corpus(data: DataConfig) -> Corpus:
+def read_corpus(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
     Arguments have phrases where a spans file is beside the corpus (capsrl/data/spans.py).
+
+    lemmatizer  finds the lemmas of predicates in training files without lemmas, by which their
+                senses are known
 
     Raises DataError for a file without sentences, for a dev or test file without senses, and for
     a partially annotated file without predicates.
     """
     return Corpus(
-        train=_read(data.train),
-        partial=[sentence for path in data.partial for sentence in _read_partial(path)],
+        train=_with_lemmas(_read(data.train), lemmatizer),
+        partial=[
+            sentence
+            for path in data.partial
+            for sentence in _with_lemmas(_read_partial(path), lemmatizer)
+        ],
         dev=_read_gold(data.dev),
         tests={name: _read_gold(path) for name, path in data.test.items()},
     )
+
+
+def _with_lemmas(sentences: list[Sentence], lemmatizer: Lemmatizer | None) -> list[Sentence]:
+    if lemmatizer is None:
+        return sentences
+    return [
+        replace(sentence, lemmas=_lemmas(sentence, lemmatizer))
+        if sentence.lemmas is None
+        else sentence
+        for sentence in sentences
+    ]
+
+
+def _lemmas(sentence: Sentence, lemmatizer: Lemmatizer) -> tuple[str, ...]:
+    lemmas = [word.lower() for word in sentence.words]
+    for position in sentence.predicates:
+        tag = None if sentence.tags is None else sentence.tags[position]
+        lemmas[position] = lemmatizer.find(sentence.words[position], tag)
+    return tuple(lemmas)
 
 
 def _read(path: str) -> list[Sentence]:

@@ -3,7 +3,7 @@
 RUN/model/                   the best model so far by dev F1
 RUN/checkpoint.safetensors   the state of the run, to resume it (checkpoint.py)
 RUN/log.jsonl                losses and scores (log.py); RUN/tensorboard/ if that is installed
-RUN/curve.png                loss and dev scores by epoch, if matplotlib is installed
+RUN/curve.png                dev scores and loss by epoch, if matplotlib is installed
 """
 
 import contextlib
@@ -14,12 +14,15 @@ from pathlib import Path
 
 from torch import Tensor
 
+from capsrl import find_model
 from capsrl.config import ROUTED, Recipe
 from capsrl.data.files import open_writer
 from capsrl.distill.corpus import SoftCorpus
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.model.batches import Batch
+from capsrl.model.read_folder import read_inventory
+from capsrl.model.weights import Precision
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -123,16 +126,19 @@ class Training:
         self._checkpoint = folder / "checkpoint.safetensors"
         saved = self._load_checkpoint()
         self.state = State() if saved is None else saved.state
+        self.state.finished = self._is_finished()  # the recipe may have more epochs now
 
-        self._corpus = read_corpus(recipe.data)
+        start = recipe.train.from_
+        lemmatizer = None if start is None else read_inventory(find_model(start)).lemmatizer
+        self._corpus = read_corpus(recipe.data, lemmatizer)
         self._network = build_network(recipe, self._corpus, processes)
         self._labeler = Labeler(self._network, recipe.model, device=processes.device)
-        self._step = build_step(recipe, self._network, processes)
+        self._training_step = build_step(recipe, self._network, processes)
         if recipe.train.cache_states and not self.state.finished:
             self._cache_states()
         self._mixture = self._make_mixture()
         if saved is not None:
-            self._step.restore(saved.tensors, source=self._checkpoint)
+            self._training_step.restore(saved.tensors, path=self._checkpoint)
             self._restore_random(saved.tensors)
 
         self._log = self._open_log()
@@ -144,14 +150,14 @@ class Training:
         train, state = self.recipe.train, self.state
         seed = 100_003 * train.seed + state.epoch
         batches = self._mixture.plan(batch_words=train.batch_words, seed=seed)
-        step = 1 / (len(batches) * train.epochs)
+        one_step = 1 / (len(batches) * train.epochs)  # as a share of the run
         self._network.train()
         with contextlib.closing(self._make_batches(batches[state.position :])) as collated:
             for batch in collated:
                 done = (state.epoch + state.position / len(batches)) / train.epochs
-                factor = rate_factor(done, step, warmup=train.warmup, schedule=train.schedule)
+                factor = rate_factor(done, one_step, warmup=train.warmup, schedule=train.schedule)
                 warming_up = done < train.warmup
-                self._step.run(batch, factor, state.step + 1, warming_up=warming_up)
+                self._training_step.run(batch, factor, state.step + 1, warming_up=warming_up)
                 self._words += batch.n_words if batch is not None else 0
                 state.position += 1
                 state.step += 1
@@ -206,7 +212,7 @@ class Training:
             self.save()
 
     def _log_step(self, factor: float, n_batches: int) -> None:
-        losses = self._step.losses(epoch=False)
+        losses = self._training_step.losses(epoch=False)
         now = time.monotonic()
         n_words = self._words * self._processes.world_size
         words_per_second = round(n_words / (now - self._line_clock))
@@ -219,8 +225,8 @@ class Training:
                 "batch": self.state.position,
                 "batches": n_batches,
                 **losses,
-                "gradient_norm": self._step.gradient_norm(),
-                "spikes": self._step.spikes(),
+                "gradient_norm": self._training_step.gradient_norm(),
+                "spikes": self._training_step.spikes(),
                 "rate": self.recipe.train.learning_rate * factor,
                 "words_per_second": words_per_second,
                 "seconds": self._seconds(),
@@ -231,21 +237,21 @@ class Training:
         """Score the dev file, save the model if it is the best so far, and test for the end."""
         state = self.state
         train_seconds = self._seconds()
-        with self._step.averaged_weights():
+        with self._training_step.averaged_weights():
             dev = self._score(self._labeler, self._corpus.dev) if self._processes.is_main else None
             f1 = self._processes.broadcast(dev.labeled_f1 if dev is not None else 0.0)
             is_best = f1 > state.best_f1
             if is_best and self._processes.is_main:
-                self._labeler.save(self.folder / "model")
-        losses = self._step.losses(epoch=True)
+                self._labeler.save(self.folder / "model", precision=self._precision())
+        losses = self._training_step.losses(epoch=True)
         state.epoch += 1
         state.position = 0
         if is_best:
             state.best_f1, state.best_epoch = f1, state.epoch
         state.low_epochs = state.low_epochs + 1 if is_low(f1, state.best_f1) else 0
-        stops_early = state.epoch - state.best_epoch >= self.recipe.train.patience
-        state.finished = stops_early or state.epoch == self.recipe.train.epochs
+        state.finished = self._is_finished()
         if dev is not None:
+            state.predicts_arguments |= dev.counts.pred_arguments > 0
             self._log_epoch(dev, losses, train_seconds)
             message = find_collapse(dev, state, n_epochs=self.recipe.train.epochs)
             if message is not None:
@@ -254,6 +260,17 @@ class Training:
         self.save()
         if not state.finished and self._must_stop():
             raise _Stopped
+
+    def _precision(self) -> Precision:
+        """How the model is saved; see `capsrl.model.weights` on weights that start quantized."""
+        train = self.recipe.train
+        is_started = train.from_ is not None
+        return "dithered" if is_started and train.precision == "compact" else train.precision
+
+    def _is_finished(self) -> bool:
+        train, state = self.recipe.train, self.state
+        stops_early = state.epoch - state.best_epoch >= train.patience
+        return stops_early or state.epoch >= train.epochs
 
     def _log_epoch(self, dev: Scores, losses: dict[str, float], train_seconds: float) -> None:
         self._write(
@@ -293,6 +310,7 @@ class Training:
             tests=tests,
             n_sentences=len(self._corpus.train),
             n_partial=len(self._corpus.partial),
+            started_from=self._fingerprint["train.from"],
         )
         with open_writer(model / "README.md") as file:
             file.write(card)
@@ -338,7 +356,7 @@ class Training:
         }
         if self._log is not None:
             self.state.log_size = self._log.size
-            tensors = {**self._step.tensors(), **generators}
+            tensors = {**self._training_step.tensors(), **generators}
             save_checkpoint(self._checkpoint, tensors, self.state, self._fingerprint)
 
     def close(self) -> None:
@@ -350,7 +368,7 @@ class Training:
         if not self._checkpoint.exists():
             return None
         saved = load_checkpoint(self._checkpoint)
-        check_resumable(self._checkpoint, saved.fingerprint, self._fingerprint)
+        check_resumable(self._checkpoint, saved.fingerprint, self._fingerprint, saved.state)
         return saved
 
     def _cache_states(self) -> None:

@@ -73,15 +73,19 @@ def set_rates(optimizer: Optimizer, factor: float | Tensor) -> None:
 
 
 def rate_factor(
-    done: float, step: float, *, warmup: float, schedule: Literal["constant", "linear", "cosine"]
+    done: float,
+    one_step: float,
+    *,
+    warmup: float,
+    schedule: Literal["constant", "linear", "cosine"],
 ) -> float:
     """Compute the factor on the learning rates when the share `done` of the run is done.
 
     It rises linearly over the first `warmup`, then stays at 1 or falls to 0 at the end.
-    `step` is the share of one step; neither the first nor the last step has a factor of 0.
+    `one_step` is the share of one step; neither the first nor the last step has a factor of 0.
     """
     if done < warmup:
-        return min(1.0, (done + step) / warmup)
+        return min(1.0, (done + one_step) / warmup)
     left = (1 - done) / (1 - warmup)
     if schedule == "linear":
         return left

@@ -8,32 +8,41 @@ from capsrl.train.log import Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+_SCORES = {"dev_f1": "F1", "dev_argument_f1": "F1 of arguments", "dev_em": "exact match"}
+
 
 def plot_curve(records: list[Record]) -> "Figure":
-    """Plot the training loss and the dev scores by epoch; `figure.savefig(path)` writes a file.
+    """Plot the dev scores and, below them, the training loss by epoch.
 
-    Raises ConfigError where matplotlib is not installed.
+    `figure.savefig(path)` writes a file. Raises ConfigError where matplotlib is not installed.
     """
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import MaxNLocator
     except ImportError:
         raise ConfigError(f"plots need matplotlib: {install_hint('plots')}") from None
     epochs = [record for record in records if record["kind"] == "epoch"]
-    x = [record["epoch"] for record in epochs]
-    figure = Figure(figsize=(7, 4), dpi=150, layout="constrained")
-    losses = figure.add_subplot()
-    losses.plot(x, [record["loss"] for record in epochs], color="tab:gray", label="training loss")
-    losses.set_xlabel("epoch")
-    losses.set_ylabel("training loss")
-    losses.set_ylim(bottom=0)
-    scores = losses.twinx()
-    scores.plot(x, [record["dev_f1"] for record in epochs], color="tab:blue", label="dev F1")
-    scores.plot(x, [record["dev_em"] for record in epochs], color="tab:green", label="dev EM")
-    best = [record for record in epochs if record["best"]][-1:]
-    for record in best:
+    figure = Figure(figsize=(7, 5), dpi=150, layout="constrained")
+    scores, losses = figure.subplots(2, sharex=True, height_ratios=(2, 1))
+    for key, label in _SCORES.items():
+        scores.plot(*_curve(epochs, key), label=label, marker=".")
+    for record in [record for record in epochs if record["best"]][-1:]:
         label = f"best: {record['dev_f1']:.2f}"
         scores.plot([record["epoch"]], [record["dev_f1"]], "o", color="tab:blue", label=label)
     scores.set_ylabel("dev score (%)")
     scores.set_ylim(0, 100)
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    losses.plot(*_curve(epochs, "loss"), color="tab:gray", label="training loss", marker=".")
+    losses.set_xlabel("epoch")
+    losses.set_ylabel("training loss")
+    losses.set_ylim(bottom=0)
+    losses.xaxis.set_major_locator(MaxNLocator(integer=True))
+    for panel in (scores, losses):
+        panel.grid(alpha=0.3)
+    figure.legend(handles=scores.get_lines(), loc="outside upper center", ncols=4, frameon=False)
     return figure
+
+
+def _curve(epochs: list[Record], key: str) -> tuple[list[float], list[float]]:
+    """The points of a curve; logs of older runs lack some scores."""
+    known = [record for record in epochs if key in record]
+    return [record["epoch"] for record in known], [record[key] for record in known]

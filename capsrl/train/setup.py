@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.data.frame_index import NO_FRAMES
 from capsrl.data.frame_sources import load_frames
@@ -23,14 +24,23 @@ from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.train.corpus import Corpus
 from capsrl.train.optim import make_groups, make_optimizer, trained_parameters
 from capsrl.train.processes import Processes
+from capsrl.train.start import start_network
 from capsrl.train.step import TrainingStep
 
 
 def build_network(recipe: Recipe, corpus: Corpus, processes: Processes) -> Network:
-    """Build the network on the device of the process; sets the seed of all random generators."""
+    """Build the network on the device of the process; sets the seed of all random generators.
+
+    Its weights are random, except for pretrained word vectors, or those of the model that the run
+    starts from.
+    """
     _seed(recipe.train.seed)
-    inventory = _build_inventory(recipe, corpus)
-    network = make_network(recipe.model, inventory, words=corpus.count_words())
+    inventory, words = _build_inventory(recipe, corpus), corpus.count_words()
+    if recipe.train.from_ is None:
+        network = make_network(recipe.model, inventory, words=words)
+    else:
+        folder = find_model(recipe.train.from_)
+        network = start_network(folder, recipe.model, inventory, words=words)
     if not processes.is_main:  # the same weights, but each process its own dropout
         _seed(recipe.train.seed + 1_000_003 * processes.rank)
     return network.to(processes.device)

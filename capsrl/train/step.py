@@ -171,11 +171,11 @@ class TrainingStep:
             tensors |= self._guard.tensors()
         return {**tensors, "sums": self._sums, "gradient_norm": self._norm}
 
-    def restore(self, tensors: Mapping[str, Tensor], *, source: Path) -> None:
-        """Restore the tensors of a checkpoint; raises ModelError naming `source` on a mismatch."""
+    def restore(self, tensors: Mapping[str, Tensor], *, path: Path) -> None:
+        """Restore the tensors of a checkpoint; raises ModelError naming its path on a mismatch."""
         prefix = "weight."
         weights = {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
-        check_weights(weights, dict(self._parameters), source=source)
+        check_weights(weights, dict(self._parameters), source=path)
         with torch.no_grad():
             for number, (name, weight) in enumerate(self._parameters):
                 weight.copy_(tensors[f"weight.{name}"])

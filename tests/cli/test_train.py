@@ -1,12 +1,14 @@
 """`capsrl train`: its options; tests/test_tiny_run.py trains with it."""
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
 from capsrl.cli import app
-from capsrl.cli.train import key_table
+from capsrl.cli.train import key_table, next_commands
 from capsrl.errors import ConfigError
-from capsrl.recipe import SETTINGS
+from capsrl.recipe import SETTINGS, read_recipe
 from tests.helpers.tiny_runs import TINY
 
 
@@ -42,3 +44,19 @@ def test_notes_are_printed(tmp_path):
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0
     assert f"warning: {tmp_path}: the model predicts no argument on " in result.stderr
+    assert f"  capsrl calibrate {tmp_path / 'model'} {TINY.parent / 'tiny'}" in result.stderr
+    assert "capsrl export" not in result.stderr  # learned vectors
+
+
+def test_next_commands():
+    recipe = read_recipe(TINY.parent / "own-data.toml", ["data.dev=my dev.jsonl"])
+    assert list(next_commands(Path("runs/a/model"), recipe)) == [
+        "next:",
+        "  capsrl calibrate runs/a/model 'my dev.jsonl'"
+        "                              # make its probabilities mean what they say",
+        "  capsrl export runs/a/model"
+        "                                                # label on the CPU without torch",
+        "  capsrl evaluate 'my dev.jsonl' --model runs/a/model --errors errors.html"
+        "  # see its mistakes",
+        '  capsrl label --model runs/a/model "..."                                   # label text',
+    ]

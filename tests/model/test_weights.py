@@ -19,7 +19,7 @@ def make():
     }
 
 
-@pytest.mark.parametrize("precision", ["full", "half", "compact"])
+@pytest.mark.parametrize("precision", ["full", "half", "compact", "dithered"])
 def test_round_trip(tmp_path, precision):
     before = make()
     save_weights(before, tmp_path, precision=precision)
@@ -32,9 +32,24 @@ def test_round_trip(tmp_path, precision):
         elif precision == "half" or tensor.dim() < 2:
             assert_close(after[name], tensor, atol=1e-6, rtol=1e-3)
         else:  # off by half a step of 1/127 of the largest value of its row
-            bound = tensor.flatten(1).abs().amax(1) / 254 * 1.001
+            steps = 1 if precision == "dithered" else 0.5
+            bound = steps * tensor.flatten(1).abs().amax(1) / 127 * 1.001
             error = (after[name] - tensor).flatten(1).abs().amax(1)
             assert bool((error <= bound).all())
+
+
+def test_dithering_keeps_small_changes_on_average(tmp_path):
+    steps = torch.randint(-126, 126, (8, 1000)).float()
+    steps[:, 0] = 127  # decides the scale of a row
+    changed = steps.clone()
+    changed[:, 1:] += 0.2
+    for precision, kept in (("compact", 0.0), ("dithered", 0.2)):
+        for folder in ("one", "two"):
+            (tmp_path / precision / folder).mkdir(parents=True)
+            save_weights({"w": changed}, tmp_path / precision / folder, precision=precision)
+        after, again = (load_weights(tmp_path / precision / name)["w"] for name in ("one", "two"))
+        assert torch.equal(after, again)
+        assert (after - steps)[:, 1:].mean().item() == pytest.approx(kept, abs=0.02)
 
 
 def test_shards(tmp_path, monkeypatch):

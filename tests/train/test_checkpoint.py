@@ -95,14 +95,38 @@ def test_other_recipe(tmp_path):
         train=TrainConfig(epochs=5, seed=4),
         model=ModelConfig(embeddings=EmbeddingsConfig(learned=3)),
     )
-    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(recipe))
+    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(recipe), STATE)
     with pytest.raises(ConfigError) as caught:
-        check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other))
+        check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other), STATE)
     assert str(caught.value) == (
         f"{tmp_path}: expected a checkpoint of this recipe, got one with another "
         "model.embeddings.learned (0 there, 3 here), train.epochs (100 there, 5 here), "
         "train.seed (1 there, 4 here); give another folder with --out, or delete this one"
     )
+
+
+def with_epochs(recipe, epochs, **settings):
+    train = TrainConfig(epochs=epochs, **settings)
+    return run_fingerprint(dataclasses.replace(recipe, train=train))
+
+
+def test_a_run_of_constant_rates_may_have_more_epochs(tmp_path):
+    recipe = make_recipe(tmp_path)
+    short, long = (with_epochs(recipe, n, warmup=0.0) for n in (6, 12))
+    check_resumable(tmp_path, short, long, State(epoch=6))
+    check_resumable(tmp_path, long, short, State(epoch=6))
+    for state in (State(epoch=6, position=1), State(epoch=7)):
+        with pytest.raises(ConfigError, match=r"train.epochs \(12 there, 6 here\).*this one$"):
+            check_resumable(tmp_path, long, short, state)
+
+
+@pytest.mark.parametrize("settings", [{}, {"warmup": 0.0, "schedule": "linear"}])
+def test_other_runs_are_trained_further_by_another_run(tmp_path, settings):
+    recipe = make_recipe(tmp_path)
+    short, long = (with_epochs(recipe, n, **settings) for n in (6, 12))
+    model = tmp_path / "model"
+    with pytest.raises(ConfigError, match=rf"6 there, 12 here.* with --set train.from={model}$"):
+        check_resumable(tmp_path / "checkpoint.safetensors", short, long, State(epoch=6))
 
 
 def test_cosmetic_settings_may_differ(tmp_path):
@@ -113,7 +137,7 @@ def test_cosmetic_settings_may_differ(tmp_path):
         data=dataclasses.replace(recipe.data, name="x", license="y"),
     )
     assert run_fingerprint(other) != run_fingerprint(recipe)
-    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other))
+    check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other), STATE)
 
 
 def test_iterations_may_differ_without_routing(tmp_path):
@@ -124,24 +148,24 @@ def test_iterations_may_differ_without_routing(tmp_path):
         return run_fingerprint(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
 
     for variant in ("baseline", "word"):
-        check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3))
+        check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3), STATE)
     for variant in ("capsule", "capsule+global"):
         with pytest.raises(
             ConfigError, match=r"got one with another model.capsules.iterations \(2 there"
         ):
-            check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3))
+            check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3), STATE)
 
 
 def test_missing_keys_have_their_defaults(tmp_path):
     recipe = make_recipe(tmp_path)
     now = run_fingerprint(recipe)
     then = {key: value for key, value in now.items() if key != "loss.intermediate_weight"}
-    check_resumable(tmp_path, then, now)
+    check_resumable(tmp_path, then, now, STATE)
     changed = run_fingerprint(dataclasses.replace(recipe, loss=LossConfig(intermediate_weight=0.5)))
     with pytest.raises(
         ConfigError, match=r"another loss.intermediate_weight \(0.0 there, 0.5 here\);"
     ):
-        check_resumable(tmp_path, then, changed)
+        check_resumable(tmp_path, then, changed, STATE)
 
 
 def test_only_differences_are_named(tmp_path):
@@ -152,7 +176,7 @@ def test_only_differences_are_named(tmp_path):
     )
     variants = r'another model.capsules.variant \("baseline" there, "capsule" here\);'
     with pytest.raises(ConfigError, match=variants):
-        check_resumable(tmp_path, first, second)
+        check_resumable(tmp_path, first, second, STATE)
 
 
 def test_files_are_compared_by_content(tmp_path):
@@ -162,7 +186,7 @@ def test_files_are_compared_by_content(tmp_path):
     assert run_fingerprint(first) == run_fingerprint(second)
     (tmp_path / "b" / "train.conll09").write_text("other\n")
     with pytest.raises(ConfigError, match=r"another data.train \(\"train.conll09 \(sha256 "):
-        check_resumable(tmp_path, run_fingerprint(first), run_fingerprint(second))
+        check_resumable(tmp_path, run_fingerprint(first), run_fingerprint(second), STATE)
 
 
 def test_missing_file(tmp_path):

@@ -34,5 +34,13 @@ def test_a_run_that_predicts_no_argument_is_reported_after_a_quarter():
     }
     reported = {epoch for epoch, message in found.items() if message}
     assert reported == {4}
-    assert "epoch 4: 0 arguments are predicted on dev, gold has 12" in found[4]
-    assert find_collapse(score(SENTENCES, SENTENCES), State(epoch=4), n_epochs=14) is None
+    assert found[4].startswith("epoch 4: no argument has been predicted on dev so far; dev F1 is")
+    fine = State(epoch=4, predicts_arguments=True)
+    assert find_collapse(score(SENTENCES, SENTENCES), fine, n_epochs=14) is None
+
+
+def test_a_run_that_hardly_predicts_arguments_any_more():
+    found = find_collapse(
+        score(SENTENCES, without_arguments()), State(epoch=4, predicts_arguments=True), n_epochs=14
+    )
+    assert found.startswith("epoch 4: 0 arguments are predicted on dev, gold has 12; the run may")

@@ -1,10 +1,15 @@
 """The files of a recipe are read once and checked before the first step."""
 
+from dataclasses import replace
+
 import pytest
 
-from capsrl.config import Recipe
+from capsrl.config import DataConfig, Recipe
+from capsrl.data.formats import write_sentences
 from capsrl.errors import DataError
 from capsrl.recipe import read_recipe
+from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.text.lemmatizer import Lemmatizer
 from capsrl.train.corpus import check_files, read_corpus
 from capsrl.train.loop import run
 from tests.helpers.tiny_runs import SETTINGS, TINY
@@ -18,6 +23,22 @@ def test_read_corpus():
     corpus = read_corpus(read_tiny().data)
     assert len(corpus.train) == len(corpus.dev) == 28
     assert {name: len(sentences) for name, sentences in corpus.tests.items()} == {"unseen": 8}
+
+
+def test_lemmas_of_predicates(tmp_path):
+    words = ("She", "saw", "Children")
+    bare = Sentence(words, (Proposition(1, "see.01", (Argument("A1", 2),)),))
+    tagged = replace(bare, tags=("PRP", "VBP", "NNS"))  # a form of *saw*, not of *see*
+    known = replace(bare, lemmas=("x", "y", "z"))
+    file = str(tmp_path / "a.jsonl")
+    write_sentences([bare, tagged, known], file)
+    data = DataConfig(train=file, dev=file, partial=[file])
+    corpus = read_corpus(data, Lemmatizer())
+    lemmas = [("she", "see", "children"), ("she", "saw", "children"), ("x", "y", "z")]
+    assert [sentence.lemmas for sentence in corpus.train] == lemmas
+    assert [sentence.lemmas for sentence in corpus.partial] == lemmas
+    assert corpus.dev[0].lemmas is None  # the labeler finds those
+    assert read_corpus(data).train[0].lemmas is None
 
 
 def test_count_words():

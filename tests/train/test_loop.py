@@ -9,6 +9,7 @@ from capsrl.config import Recipe
 from capsrl.data.formats import read_sentences
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
+from capsrl.model.weight_files import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
@@ -40,6 +41,14 @@ def test_best_epoch_is_saved(tmp_path):
     assert again.labeled_f1 == max(f1s) == result.dev.labeled_f1 == records[-1]["dev_f1"]
     assert again.exact_match == records[-1]["dev_em"]
     assert result.tests["unseen"].labeled_f1 == records[-1]["test_unseen_f1"]
+
+
+def test_precision_of_the_saved_model(tmp_path):
+    recipe = make_recipe("train.epochs=1", "train.precision=compact")
+    result = run(recipe, tmp_path, device="cpu")
+    dtypes = {place.dtype for place in find_stored(result.model).values()}
+    assert dtypes == {"I8", "F16", "F32", "I64"}  # F32: the scales
+    run(make_recipe("train.epochs=1"), tmp_path, device="cpu")  # is the same run
 
 
 def test_early_stopping(tmp_path):
@@ -92,6 +101,23 @@ def test_stop_without_checkpoints(tmp_path):
     assert result.seconds > 0
 
 
+def test_a_finished_run_is_prolonged_exactly(tmp_path):
+    constant = ("train.schedule=constant", "train.warmup=0.0", "train.patience=3")
+    run(make_recipe(*constant, "train.epochs=2"), tmp_path / "run", device="cpu")
+    longer = make_recipe(*constant, "train.epochs=4")
+    for folder in ("run", "straight"):
+        run(longer, tmp_path / folder, device="cpu")
+    ends = [
+        load_checkpoint(tmp_path / folder / "checkpoint.safetensors")
+        for folder in ("run", "straight")
+    ]
+    assert [end.state.epoch for end in ends] == [4, 4]
+    for name, tensor in ends[0].tensors.items():
+        assert torch.equal(tensor.nan_to_num(), ends[1].tensors[name].nan_to_num()), name
+    kinds = [record["kind"] for record in read_log(tmp_path / "run" / "log.jsonl")]
+    assert kinds.count("epoch") == 4 and kinds.count("end") == 1
+
+
 def test_no_arguments_predicted(tmp_path):
     recipe = make_recipe("train.epochs=1")
     result = run(recipe, tmp_path, device="cpu")
@@ -115,6 +141,7 @@ import sys
 for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard"):
     sys.modules[name] = None
 from pathlib import Path
+from capsrl.model.weight_files import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.train.loop import run
 recipe = read_recipe(sys.argv[1], sys.argv[3:])

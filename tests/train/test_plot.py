@@ -9,6 +9,7 @@ from capsrl.train.plot import plot_curve
 
 STEP = {"kind": "step", "epoch": 1, "step": 50, "loss": 0.5}
 EPOCH = {"kind": "epoch", "epoch": 1, "step": 60, "loss": 0.4, "dev_f1": 50.0, "dev_em": 20.0}
+EPOCH["dev_argument_f1"] = 40.0
 
 
 def test_plot_curve(tmp_path):
@@ -22,12 +23,20 @@ def test_plot_curve(tmp_path):
     }
     assert lines == {
         "training loss": [[1, 2], [0.4, 0.3]],
-        "dev F1": [[1, 2], [50, 60]],
-        "dev EM": [[1, 2], [20, 20]],
+        "F1": [[1, 2], [50, 60]],
+        "F1 of arguments": [[1, 2], [40, 40]],
+        "exact match": [[1, 2], [20, 20]],
         "best: 60.00": [[2], [60]],
     }
     figure.savefig(tmp_path / "curve.png")
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_logs_of_older_runs_lack_scores_of_arguments():
+    pytest.importorskip("matplotlib")
+    older = {key: value for key, value in EPOCH.items() if key != "dev_argument_f1"}
+    figure = plot_curve([{**older, "best": True}])
+    assert [list(line.get_xdata()) for line in figure.axes[0].get_lines()] == [[1], [], [1], [1]]
 
 
 def test_without_matplotlib(monkeypatch):

@@ -80,7 +80,7 @@ def test_weights_of_another_recipe():
     small, large = make_step(read_tiny()), make_step(read_tiny("model.capsules.size=4"))
     message = r"run/x: expected \S+ of shape \(.*\), got \("
     with pytest.raises(ModelError, match=message):
-        small.restore(large.tensors(), source=Path("run/x"))
+        small.restore(large.tensors(), path=Path("run/x"))
 
 
 def test_restored_step_continues_exactly():
@@ -100,7 +100,7 @@ def test_restored_step_continues_exactly():
     assert tensors["spikes"] == 1
     step.run(large, 0.5, 102)
     other = make_step(read_tiny(*settings, "train.seed=9"))
-    other.restore(tensors, source=Path("x"))
+    other.restore(tensors, path=Path("x"))
     other.run(large, 0.5, 102)
     assert step.spikes() == other.spikes() == 2
     for name, tensor in step.tensors().items():

@@ -1,0 +1,171 @@
+"""Write the mistakes of a prediction as a page: gold beside predicted, with filters.
+
+The page is one self-contained HTML file. Without its script it shows every proposition that is
+wrong; with it they are filtered by kind of mistake, role and text.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from capsrl.score.matching import Arc, Reading
+from capsrl.score.mistakes import KINDS, Comparison, Pair, find_argument
+from capsrl.sentence import Argument, Sentence
+from capsrl.show.colors import role_color
+from capsrl.show.formatting import escaped, show_probability, visible
+
+
+def error_page(comparisons: Sequence[Comparison], *, title: str) -> Iterator[str]:
+    """Yield the page in parts; propositions without a mistake are counted, but not shown."""
+    wrong = [each for each in comparisons if any(True for _ in each.mistakes())]
+    kinds = Counter(kind for each in wrong for kind, _ in each.mistakes())
+    pairs = (pair for each in wrong for _, pair in each.mistakes() if pair is not None)
+    roles = Counter(role for pair in pairs for role in pair.roles)
+    yield _head(title)
+    yield f"<h1>{escaped(title)}</h1>\n<p>{_summary(len(wrong), len(comparisons))}</p>\n"
+    yield _filters(kinds, roles)
+    yield '<main id="list">\n'
+    for comparison in wrong:
+        yield _article(comparison)
+    yield f"</main>\n<script>{_asset('error_page.js')}</script>\n</body>\n</html>\n"
+
+
+def _summary(n_wrong: int, n_propositions: int) -> str:
+    return (
+        f"{n_wrong:,} of {n_propositions:,} propositions have a mistake. They are below; "
+        "rows that are not highlighted are right. Wrong head: the role is right, its word is not."
+    )
+
+
+def _head(title: str) -> str:
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{escaped(title)}</title>\n<style>{_asset('error_page.css')}</style></head>\n<body>\n"
+    )
+
+
+def _asset(name: str) -> str:
+    return files("capsrl.cli").joinpath(name).read_text("utf-8")
+
+
+def _filters(kinds: Counter[str], roles: Counter[str]) -> str:
+    kind_options = [(kind, kinds[kind]) for kind in KINDS if kinds[kind]]
+    return (
+        '<form id="filters" hidden>'
+        + _select("kind", "Mistake", f"all kinds ({kinds.total():,})", kind_options)
+        + _select("role", "Role", "all roles", roles.most_common())
+        + '<label>Text <input type="search" name="text" placeholder="word or sense"></label>'
+        '<output aria-live="polite"></output></form>\n'
+    )
+
+
+def _select(name: str, label: str, every: str, options: Sequence[tuple[str, int]]) -> str:
+    choices = "".join(
+        f'<option value="{escaped(value)}">{escaped(value)} ({count:,})</option>'
+        for value, count in options
+    )
+    return (
+        f'<label>{label} <select name="{name}"><option value="">{every}</option>{choices}</select>'
+        "</label>"
+    )
+
+
+def _article(comparison: Comparison) -> str:
+    mistakes = [
+        [kind, *map(visible, pair.roles if pair else ())] for kind, pair in comparison.mistakes()
+    ]
+    sentence = comparison.gold
+    name = sentence.id or f"sentence {comparison.number + 1}"
+    rows = [_predicate_row(comparison), *(_argument_row(comparison, p) for p in comparison.pairs)]
+    return (
+        f'<article data-mistakes="{escaped(json.dumps(mistakes, ensure_ascii=False))}">'
+        f'<p dir="auto"><small>{escaped(name)}</small> {_words(comparison)}</p>'
+        "<table><thead><tr><th>gold</th><th>predicted</th><th>mistake</th></tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></article>\n"
+    )
+
+
+def _words(comparison: Comparison) -> str:
+    """The sentence, with the predicate and the words of mistakes marked."""
+    wrong = {
+        word
+        for _, pair in comparison.mistakes()
+        for arc in ((pair.gold, pair.pred) if pair else ())
+        if arc is not None
+        for word in arc[1]
+    }
+    words = [escaped(word) for word in comparison.gold.words]
+    for position in wrong:
+        words[position] = f"<mark>{words[position]}</mark>"
+    predicate = comparison.match.predicate
+    words[predicate] = f"<b>{words[predicate]}</b>"
+    return " ".join(words)
+
+
+def _predicate_row(comparison: Comparison) -> str:
+    match = comparison.match
+    form = f"<b>{escaped(comparison.gold.words[match.predicate])}</b>"
+    return _row(
+        _sense_cell(match.gold, form, None),
+        _sense_cell(match.pred, form, _sense_probability(comparison)),
+        comparison.predicate_mistake,
+    )
+
+
+def _sense_cell(reading: Reading | None, form: str, probability: float | None) -> str:
+    if reading is None:
+        return ""
+    return f"<i>{escaped(reading.sense)}</i> {form}{_shown(probability)}"
+
+
+def _sense_probability(comparison: Comparison) -> float | None:
+    predicate = comparison.match.predicate
+    found = (p.probability for p in comparison.pred.propositions if p.predicate == predicate)
+    return next(found, None)
+
+
+def _argument_row(comparison: Comparison, pair: Pair) -> str:
+    predicate = comparison.match.predicate
+    return _row(
+        _argument_cell(comparison.gold, predicate, pair.gold),
+        _argument_cell(comparison.pred, predicate, pair.pred),
+        pair.kind,
+    )
+
+
+def _argument_cell(sentence: Sentence, predicate: int, arc: Arc | None) -> str:
+    if arc is None:
+        return ""
+    role, words = arc
+    of_predicate = (p for p in sentence.propositions if p.predicate == predicate)
+    argument = find_argument(next(of_predicate, None), arc)
+    style = f"--light:{role_color(role)};--dark:{role_color(role, dark=True)}"
+    return (
+        f'<span class="role" style="{style}">{escaped(role)}</span> '
+        f'<span dir="auto">{_phrase(sentence, words, argument)}</span>'
+        f"{_shown(None if argument is None else argument.probability)}"
+    )
+
+
+def _phrase(sentence: Sentence, words: tuple[int, ...], argument: Argument | None) -> str:
+    """The words of an argument in bold, within its phrase if that is known."""
+    if argument is None or argument.phrase is None or len(words) > 1:
+        return " … ".join(f"<b>{escaped(sentence.words[word])}</b>" for word in words)
+    phrase = range(argument.phrase.first, argument.phrase.last + 1)
+    shown = [word for word in phrase if abs(word - argument.word) <= 4]
+    parts = [escaped(sentence.words[word]) for word in shown]
+    if argument.word in shown:
+        parts[shown.index(argument.word)] = f"<b>{escaped(sentence.words[argument.word])}</b>"
+    before, after = shown[:1] != [phrase[0]], shown[-1:] != [phrase[-1]]
+    return f"{'… ' * before}{' '.join(parts)}{' …' * after}"
+
+
+def _shown(probability: float | None) -> str:
+    return "" if probability is None else f" <small>{show_probability(probability)}</small>"
+
+
+def _row(gold: str, pred: str, kind: str | None) -> str:
+    mark = "" if kind is None else ' class="wrong"'
+    return f"<tr{mark}><td>{gold}</td><td>{pred}</td><td>{kind or ''}</td></tr>"

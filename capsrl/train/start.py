@@ -1,0 +1,170 @@
+"""Start training from a trained model: keep its weights and labels, add those of the corpus.
+
+Labels of the model keep their ids and those of the corpus follow, so the weights of a label that
+both have are the first rows of the new tensors. New labels get initial weights.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from capsrl.config import ModelConfig
+from capsrl.data.files import file_digest
+from capsrl.data.frame_index import NO_FRAMES
+from capsrl.model.build import attach_files, make_network
+from capsrl.model.inventory import Inventory
+from capsrl.model.network import Network
+from capsrl.model.read_folder import FRAMES, read_inventory
+from capsrl.model.vocabulary import Vocab
+from capsrl.model.weight_files import weight_files
+from capsrl.model.weights import check_weights, load_weights
+from capsrl.text.lemmatizer import Lemmatizer
+
+_CAPSULES, _NODE = "forms.weight", "routing.node.weight"
+_PATTERNS = ("senses.patterns.weight", "senses.pattern_prior")  # last: senses without pattern
+_PATTERN_OF = "senses.pattern_of"
+_WORD_COUNTS = "vectors.sources.learned.counts"
+# The dimension of a tensor that grows with the labels.
+_GROWING = {
+    _CAPSULES: 0,
+    _NODE: 1,
+    "senses.senses.weight": 0,
+    "senses.prior": 0,
+    _PATTERN_OF: 0,
+    **dict.fromkeys(_PATTERNS, 0),
+    "lookup.weight": 0,
+    "tagger.score.weight": 0,
+    "tagger.score.bias": 0,
+    "vectors.sources.learned.vectors.weight": 0,
+    _WORD_COUNTS: 0,
+    "vectors.sources.characters.vectors.weight": 0,
+    "vectors.sources.tags.vectors.weight": 0,
+}
+# The weights of a new role are this share of their usual initial values: the other roles are
+# trained, and must not be disturbed by one that is not.
+_NEW_ROLE_SCALE = 0.1
+
+
+def start_network(
+    folder: Path, config: ModelConfig, added: Inventory, *, words: Mapping[str, int]
+) -> Network:
+    """Make a network with the weights of a model folder, whatever their precision there.
+
+    config  that of the model, except for settings on which no weight depends
+    added   the inventory of the corpus
+    words   frequency of each word in the corpus, for words that the model does not have
+    Raises ModelError if the folder is damaged.
+    """
+    known = read_inventory(folder)
+    inventory = merge_inventories(known, added)
+    network = make_network(config, inventory, folder=folder, words=words)
+    grown = grow_weights(load_weights(folder), network.state_dict(), source=folder)
+    network.load_state_dict(grown)
+    attach_files(network, config.embeddings)
+    return network
+
+
+def model_digest(folder: Path) -> str:
+    """A digest of everything that a run takes from the model folder it starts from."""
+    frames = [folder / FRAMES] if (folder / FRAMES).exists() else []
+    files = [folder / "config.json", folder / "vocab.json", *frames, *weight_files(folder)]
+    return hashlib.sha256("".join(file_digest(str(file)) for file in files).encode()).hexdigest()
+
+
+def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
+    """The labels of a model, with the same ids, followed by those that only a corpus has.
+
+    Counts of senses are added up. The model's frames are kept if the corpus comes without.
+    """
+    senses = Vocab(_merged(known.senses, added.senses))
+    counts = [0] * len(senses)
+    for inventory in (known, added):
+        for sense, count in zip(inventory.senses, inventory.sense_counts, strict=True):
+            counts[senses.id(sense)] += count
+    candidates = dict(known.candidates)
+    for lemma, ids in added.candidates.items():
+        more = (senses.id(added.senses[i]) for i in ids)
+        candidates[lemma] = tuple(dict.fromkeys((*candidates.get(lemma, ()), *more)))
+    return Inventory(
+        roles=_merged_vocabs(known.roles, added.roles),
+        senses=tuple(senses),
+        sense_counts=tuple(counts),
+        candidates=dict(sorted(candidates.items())),
+        lemmas=_merged_vocabs(known.lemmas, added.lemmas),
+        patterns=_merged_vocabs(known.patterns, added.patterns),
+        words=_merged_vocabs(known.words, added.words),
+        characters=_merged_vocabs(known.characters, added.characters),
+        tags=_merged_vocabs(known.tags, added.tags),
+        lemmatizer=_merged_lemmatizers(known.lemmatizer, added.lemmatizer),
+        frames=known.frames if added.frames is NO_FRAMES else added.frames,
+    )
+
+
+def grow_weights(
+    saved: Mapping[str, Tensor], initial: Mapping[str, Tensor], *, source: Path
+) -> dict[str, Tensor]:
+    """The saved weights, with rows for the labels that only the network has.
+
+    saved    of the model to start from
+    initial  of a network whose labels are those of the model and more
+    Raises ModelError naming `source` if a tensor is missing or has another shape.
+    """
+    shapes = {name: _shape_before(name, tensor, saved) for name, tensor in initial.items()}
+    check_weights(saved, shapes, source=source)
+    grown = {name: _grow(name, saved[name], tensor) for name, tensor in initial.items()}
+    for name in _PATTERNS:
+        before, after = saved[name], initial[name]
+        grown[name] = torch.cat([before[:-1], after[len(before) - 1 : -1], before[-1:]])
+    last_before, last = (len(weights[_PATTERNS[0]]) - 1 for weights in (saved, initial))
+    patterns = grown[_PATTERN_OF][: len(saved[_PATTERN_OF])]
+    patterns[patterns == last_before] = last
+    if _WORD_COUNTS in grown:
+        grown[_WORD_COUNTS][: len(saved[_WORD_COUNTS])] += initial[_WORD_COUNTS][
+            : len(saved[_WORD_COUNTS])
+        ]
+    return grown
+
+
+def _shape_before(name: str, tensor: Tensor, saved: Mapping[str, Tensor]) -> Tensor:
+    """A tensor of the shape that a saved one must have: fewer labels, the rest the same."""
+    if name not in _GROWING or name not in saved or saved[name].dim() != tensor.dim():
+        return tensor
+    dim = _GROWING[name]
+    return tensor.narrow(dim, 0, min(saved[name].shape[dim], tensor.shape[dim]))
+
+
+def _grow(name: str, saved: Tensor, initial: Tensor) -> Tensor:
+    """The saved tensor, followed by the initial values of new labels."""
+    if name not in _GROWING:
+        return saved
+    dim = _GROWING[name]
+    n_saved = saved.shape[dim]
+    new = initial.narrow(dim, n_saved, initial.shape[dim] - n_saved)
+    if name == _CAPSULES:
+        new = _NEW_ROLE_SCALE * new
+    elif name == _NODE:  # the global node does not see a new role at first
+        new = torch.zeros_like(new)
+    return torch.cat([saved, new], dim)
+
+
+def _merged(first: "Vocab | tuple[str, ...]", second: "Vocab | tuple[str, ...]") -> list[str]:
+    return list(dict.fromkeys((*first, *second)))
+
+
+def _merged_vocabs(first: Vocab, second: Vocab) -> Vocab:
+    return Vocab(_merged(first, second))
+
+
+def _merged_lemmatizers(known: Lemmatizer | None, added: Lemmatizer | None) -> Lemmatizer | None:
+    """What both know; where they differ the model, which has seen more, decides."""
+    if known is None or added is None:
+        return known or added
+    parts = known.exceptions.keys() | added.exceptions.keys()
+    exceptions = {
+        part: {**added.exceptions.get(part, {}), **known.exceptions.get(part, {})} for part in parts
+    }
+    return replace(known, known=known.known | added.known, exceptions=exceptions)
