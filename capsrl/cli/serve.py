@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import socket
 from typing import Annotated
 
@@ -9,7 +10,7 @@ import typer
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import Device, Frames, Model, Runtime, Threads, option
+from capsrl.cli.options import Device, Frames, Model, Runtime, option
 from capsrl.cli.serve_log import log_config
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
@@ -28,7 +29,9 @@ def serve_command(
     model: Model = "en",
     frames: Frames = None,
     device: Device = None,
-    threads: Threads = None,
+    threads: Annotated[
+        int | None, option("N", "CPU threads that label. Default: one per core.", min=1)
+    ] = None,
     runtime: Runtime = None,
     token: Annotated[
         str | None,
@@ -68,6 +71,9 @@ def serve_command(
     """
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")
+    for origin in cors or ():
+        if origin != "*" and not re.fullmatch(r"https?://[^/\s]+", origin):
+            raise ConfigError(f"--cors: expected * or an origin like https://a.org, got {origin}")
     limits = Limits(
         characters=max_characters,
         # A character takes up to 4 bytes as UTF-8, and 12 if escaped as \ud83d\ude00.
