@@ -64,6 +64,7 @@ class Labeler:
         self.frames = self.inventory.frames if frames is None else frames
         self._predictor = Predictor(self.backend, self.frames, calibration)
         self.threads = threads
+        self.folder: Path | None = None  # that it was loaded from
 
     @property
     def inventory(self) -> Inventory:
@@ -354,13 +355,15 @@ class Labeler:
         warns if it is gone: words that the training data did not have are then unknown.
         """
         backend, config = open_backend(Path(folder), device=device, runtime=runtime)
-        return cls(
+        labeler = cls(
             backend,
             config,
             calibration=load_calibration(Path(folder)),
             threads=threads,
             frames=choose_frames(frames, backend.inventory.frames),
         )
+        labeler.folder = Path(folder)
+        return labeler
 
 
 def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:

@@ -5,13 +5,11 @@ import hmac
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi.responses import JSONResponse, PlainTextResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
@@ -21,19 +19,13 @@ from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
+from capsrl.serve.page import add_page
 from capsrl.serve.requests import BadRequest, LabelRequest, read_request, wait_for_disconnect
 
 if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
     from capsrl.labeler import Labeler
 
-STATIC = Path(__file__).parent / "static"
 CLIENT_GONE = 499  # only seen in the log
-# The page loads nothing from other sites, and no other site may show it in a frame.
-_PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
-    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-cache",
-}
 
 
 def make_app(
@@ -55,8 +47,7 @@ def make_app(
     _add_routes(app, service, token)
     document = openapi.make_document(app)
     app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
-    app.add_api_route("/", _page, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=STATIC))
+    add_page(app, labeler)
     app.add_middleware(RequestLog, metrics=service.metrics)
     app.add_exception_handler(BadRequest, _on_bad_request)
     app.add_exception_handler(QueueFull, _on_queue_full)
@@ -198,10 +189,6 @@ def _guard(token: str) -> Callable[..., Awaitable[None]]:
             )
 
     return check_token
-
-
-async def _page() -> Response:
-    return FileResponse(STATIC / "index.html", headers=_PAGE_HEADERS)
 
 
 async def _on_bad_request(request: Request, error: Exception) -> Response:

@@ -11,46 +11,44 @@ HEADINGS = ("role", "word", "probability", "characters", "phrase", "meaning")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """An argument, or a word that was one before the last iteration; see HEADINGS for the cells."""
+    """An argument, or a role that a word had before the last iteration.
+
+    cells     by HEADINGS
+    argument  None if it is not in the result
+    """
 
     cells: tuple[str, str, str, str, str, str]
+    role: str
+    argument: Argument | None
     history: RoleHistory | None
-
-    @property
-    def is_dropped(self) -> bool:
-        """Whether the word is not an argument in the result."""
-        return self.history is not None and not self.history.kept
 
 
 def make_rows(sentence: Sentence, proposition: Proposition, *, trace: bool = False) -> list[Row]:
     """Rows in the order of the words; with `trace`, those of dropped arguments, and histories."""
-    histories = role_histories(proposition) if trace else []
-    kept = {history.word: history for history in histories if history.kept}
-    rows: list[tuple[int, Row]] = []
-    for part in proposition.arguments:
-        cells = (
-            visible(part.role),
-            visible(sentence.words[part.word]),
-            show_probability(part.probability),
-            show_offsets(part, sentence),
-            visible(_phrase(sentence, part)),
-            visible(part.meaning or ""),
-        )
-        rows.append((part.word, Row(cells, kept.get(part.word))))
-    for history in histories:
-        if not history.kept:
-            role, word = visible(history.role), visible(sentence.words[history.word])
-            rows.append((history.word, Row((f"({role})", word, "", "", "", ""), history)))
-    return [row for _, row in sorted(rows, key=lambda pair: pair[0])]
+    parts = {(part.word, part.role): part for part in proposition.arguments}
+    rows = [Row(_cells(sentence, part), part.role, part, None) for part in parts.values()]
+    if not trace or proposition.trace is None:
+        return rows
+    rows = []
+    for history in role_histories(proposition):
+        part = parts.get((history.word, history.role))
+        word = visible(sentence.words[history.word])
+        cells = (f"({visible(history.role)})", word, "", "", "", "")
+        rows.append(Row(_cells(sentence, part) if part else cells, history.role, part, history))
+    return rows
 
 
-def _phrase(sentence: Sentence, part: Argument) -> str:
-    """The phrase of an argument on one line, if it has more than one word."""
+def _cells(sentence: Sentence, part: Argument) -> tuple[str, str, str, str, str, str]:
     phrase = part.phrase
-    if phrase is None or phrase.first == phrase.last:
-        return ""
-    text = phrase.text or " ".join(sentence.words[phrase.first : phrase.last + 1])
-    return " ".join(text.split())
+    text = "" if phrase is None or phrase.first == phrase.last else phrase.text or ""
+    return (
+        visible(part.role),
+        visible(sentence.words[part.word]),
+        show_probability(part.probability),
+        show_offsets(part, sentence),
+        visible(" ".join(text.split())),
+        visible(part.meaning or ""),
+    )
 
 
 def known_columns(rows: list[Row]) -> list[int]:
