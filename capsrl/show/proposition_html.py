@@ -1,7 +1,7 @@
 """The parts of a proposition in HTML that pages are made of: heading, phrases by role, table."""
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.argument_rows import HEADINGS, Row, make_rows, step_headings
+from capsrl.show.argument_rows import HEADINGS, Row, make_rows
 from capsrl.show.colors import ROLES, base_role, role_class, role_meaning
 from capsrl.show.drawing import sense_label
 from capsrl.show.formatting import escaped, show_probability
@@ -37,20 +37,29 @@ def table_html(sentence: Sentence, proposition: Proposition) -> str:
     Nothing without rows.
     """
     rows = make_rows(sentence, proposition, trace=True)
-    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
     columns = [n for n in (2, 3) if any(row.cells[n] for row in rows)]  # of HEADINGS
-    names = ["role", "words", *(HEADINGS[n] for n in columns)]
-    heads = "".join(f'<th scope="col" class="capsrl-{name}">{name}</th>' for name in names)
-    steps = "".join(
-        f'<th scope="col" class="capsrl-step" data-step="{n}">{name}</th>'
-        for n, name in enumerate(step_headings(n_steps))
+    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
+    # Before the first iteration all roles are equally probable, so that no number is shown.
+    steps = [
+        n
+        for n in range(n_steps)
+        if any(row.history and row.history.probs[n] >= _SMALL for row in rows)
+    ]
+    heads = "".join(f'<th scope="col">{name}</th>' for name in ("role", "words"))
+    heads += "".join(
+        f'<th scope="col" class="capsrl-{HEADINGS[n]}">{HEADINGS[n]}</th>' for n in columns
     )
-    body = "".join(_row(sentence, row, columns) for row in rows)
-    head = f"<thead><tr>{heads}{steps}</tr></thead>"
-    return f"<table>{head}<tbody>{body}</tbody></table>" if rows else ""
+    heads += "".join(
+        f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>' for n in steps
+    )
+    body = "".join(_row(sentence, row, columns, steps) for row in rows)
+    kind = ' class="capsrl-traced"' if steps else ""
+    return (
+        f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+    )
 
 
-def _row(sentence: Sentence, row: Row, columns: list[int]) -> str:
+def _row(sentence: Sentence, row: Row, columns: list[int], steps: list[int]) -> str:
     role, meaning = escaped(row.role), row.cells[5]
     words = _words(sentence, row.argument) if row.argument else f"<b>{escaped(row.cells[1])}</b>"
     shown = f"<small>{escaped(meaning)}</small>" if meaning else ""
@@ -61,21 +70,22 @@ def _row(sentence: Sentence, row: Row, columns: list[int]) -> str:
         f"{role if row.argument else f'<s>{role}</s>'}{tip}</span></th>",
         f'<td class="capsrl-words" dir="auto">{words}{shown}</td>',
         *(f'<td class="capsrl-{HEADINGS[n]}">{row.cells[n]}</td>' for n in columns),
-        *_steps(row),
+        *_steps(row, steps),
     ]
     kept = "" if row.argument else ' class="capsrl-dropped"'
     states = f' data-states="{row.history.states}"' if row.history else ""
     return f"<tr{kept}{states}>{''.join(cells)}</tr>"
 
 
-def _steps(row: Row) -> list[str]:
+def _steps(row: Row, steps: list[int]) -> list[str]:
     if row.history is None:
         return []
-    states, color = row.history.states, role_class(row.role)
+    probs, states, color = row.history.probs, row.history.states, role_class(row.role)
     return [
-        f'<td class="capsrl-step capsrl-{state} capsrl-bar{10 * prob:.0f} {color}" data-step="{n}">'
-        f"{f'<span>{show_probability(prob)}</span>' if prob >= _SMALL else ''}</td>"
-        for n, (prob, state) in enumerate(zip(row.history.probs, states, strict=True))
+        f'<td class="capsrl-step capsrl-{states[n]} capsrl-bar{10 * probs[n]:.0f} {color}" '
+        f'data-step="{n}">'
+        f"{f'<span>{show_probability(probs[n])}</span>' if probs[n] >= _SMALL else ''}</td>"
+        for n in steps
     ]
 
 

@@ -33,6 +33,7 @@ for (const [format, suffix] of [["json", "jsonl"], ["csv", "csv"], ["conll09", "
 }
 player.part("copy-link").addEventListener("click", copyLink);
 window.addEventListener("hashchange", async () => {
+  if (!location.hash.includes("text=")) return; // a link to a part of the page
   await restore();
   byId("results").scrollIntoView({ block: "nearest" });
 });
@@ -199,7 +200,8 @@ function drawingWidth() {
 function fit() {
   clearTimeout(fit.timer);
   fit.timer = setTimeout(() => {
-    if (!asked || Math.abs(drawingWidth() - asked.width) < 8) return;
+    const room = byId("probe").clientWidth; // 0 when printing
+    if (!asked || !room || Math.abs(drawingWidth() - asked.width) < 8) return;
     ask({ text: asked.text, n: asked.n }, { ...player.place, play: false });
   }, 250);
 }

@@ -75,21 +75,33 @@ export class Player {
     this.part("ghosts").hidden = !this.detail.querySelector("tr[data-now=p]");
   }
 
-  // What the iteration changes, in words.
+  // What the iteration changes, in words; if nothing, what the last one changed that did.
   #story() {
     if (this.last === 0) return "";
     if (this.iteration === 0) return "Before the first iteration all roles are equally probable.";
-    const told = [];
-    for (const row of this.detail.querySelectorAll("tr[data-states]")) {
-      const [before, now] = [this.iteration - 1, this.iteration].map(
-        (step) => row.dataset.states[step] === "n",
-      );
-      const [word, role] = [row.querySelector("td b"), row.querySelector("[data-role]")];
-      const [quoted, name] = [`“${word.textContent}”`, role.dataset.role];
-      if (now && !before) told.push(`${quoted} becomes ${name}.`);
-      if (before && !now) told.push(`${quoted} is no longer ${name}.`);
+    const told = this.#changes(this.iteration);
+    if (told) return told;
+    for (let step = this.iteration - 1; step > 1; step--) {
+      const earlier = this.#changes(step);
+      if (earlier) return `No change. In iteration ${step}: ${earlier}`;
     }
-    return told.join(" ") || "No role changes.";
+    return "No role changes.";
+  }
+
+  #changes(step) {
+    const [lost, gained] = [new Map(), new Map()];
+    for (const row of this.detail.querySelectorAll("tr[data-states]")) {
+      const [before, now] = [step - 1, step].map((each) => row.dataset.states[each] === "n");
+      const word = `“${row.querySelector("td b").textContent}”`;
+      if (before !== now)
+        (now ? gained : lost).set(word, row.querySelector("[data-role]").dataset.role);
+    }
+    const told = [...gained].map(([word, role]) =>
+      lost.has(word) ? `${word} changes from ${lost.get(word)} to ${role}.` : `${word} becomes ${role}.`,
+    );
+    for (const [word, role] of lost)
+      if (!gained.has(word)) told.push(`${word} is no longer ${role}.`);
+    return told.join(" ");
   }
 
   play() {
