@@ -44,7 +44,7 @@ LAZY = {
     "capsrl.sentence._jsonl": "capsrl.data",
     "capsrl.sentence._rows": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
-    "capsrl.labeler.Labeler._label_many": "capsrl.show.progress",
+    "capsrl.labeler.Labeler._label_many": "capsrl.show.table",
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.model.folder",

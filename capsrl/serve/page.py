@@ -2,12 +2,11 @@
 
 import asyncio
 import json
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import FastAPI, Query, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi import FastAPI, HTTPException, Query, Request, Response
+from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.types import Message
 
@@ -22,45 +21,39 @@ if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
     from capsrl.labeler import Labeler
 
 STATIC = Path(__file__).parent / "static"
-# The page loads nothing from other sites and has no inline code, and no site may show it in a frame.
-_HEADERS = {
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; "
-    "frame-ancestors 'none'",
-    "Cache-Control": "no-cache",
-}
-_WIDTH = Query(ge=100, le=4000)
+# The page loads nothing from other sites, has no inline code, and may not be shown in a frame.
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 
 
 def add_page(app: FastAPI, labeler: "Labeler") -> None:
     """Add the page at /, its files, and POST /page/label, which draws the response of /label."""
 
-    async def label(request: Request, width: Annotated[int, _WIDTH]) -> Response:
+    async def page() -> Response:
+        headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+        return FileResponse(STATIC / "index.html", headers=headers)
+
+    async def style() -> Response:
+        return Response(show_style(), media_type="text/css")
+
+    async def model_card() -> Response:
+        file = (labeler.folder or STATIC) / "README.md"
+        if not file.is_file():
+            raise HTTPException(404, "this model has no card")
+        return FileResponse(file, media_type="text/plain")
+
+    async def label(request: Request, width: Annotated[int, Query(ge=100, le=4000)]) -> Response:
         response = await _ask(app, request)
         if response.status_code != 200:
             return response
-        drawn = await asyncio.to_thread(_draw, bytes(response.body), width)
-        return JSONResponse(drawn)
+        return JSONResponse(await asyncio.to_thread(_draw, bytes(response.body), width))
 
-    async def card() -> Response:
-        file = labeler.folder / "README.md" if labeler.folder else None
-        found = file is not None and file.is_file()
-        text = file.read_text(encoding="utf-8") if file and found else "This model has no card."
-        return PlainTextResponse(text, 200 if found else 404)
-
-    app.add_api_route("/", _page, include_in_schema=False)
-    app.add_api_route("/page/show.css", _style, include_in_schema=False)
-    app.add_api_route("/page/model", card, include_in_schema=False)
+    for path, endpoint in (("/", page), ("/page/show.css", style), ("/page/model", model_card)):
+        app.add_api_route(path, endpoint, include_in_schema=False)
     app.add_api_route("/page/label", label, methods=["POST"], include_in_schema=False)
     app.mount("/static", StaticFiles(directory=STATIC))
-
-
-async def _page() -> Response:
-    return FileResponse(STATIC / "index.html", headers=_HEADERS)
-
-
-async def _style() -> Response:
-    return Response(show_style(), media_type="text/css")
 
 
 async def _ask(app: FastAPI, request: Request) -> Response:
@@ -79,24 +72,25 @@ async def _ask(app: FastAPI, request: Request) -> Response:
 
 
 def _draw(body: bytes, width: int) -> dict[str, Any]:
-    sentences = [sentence_from_dict(each) for each in json.loads(body)["sentences"]]
-    return {"sentences": [_sentence(each, width) for each in sentences]}
+    return {
+        "sentences": [
+            {
+                "text": text_of(sentence),
+                "propositions": [_parts(sentence, each, width) for each in sentence.propositions],
+            }
+            for sentence in map(sentence_from_dict, json.loads(body)["sentences"])
+        ]
+    }
 
 
-def _sentence(sentence: Sentence, width: int) -> dict[str, Any]:
-    propositions = [_proposition(sentence, each, width) for each in sentence.propositions]
-    return {"text": text_of(sentence), "propositions": propositions}
-
-
-def _proposition(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
-    drawing = svg_lines(sentence, proposition, max_width=width, steps=True)
+def _parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
     return {
         "predicate": proposition.predicate,
-        "name": re.sub(r"[^\w.-]", "_", proposition.sense or "proposition"),
+        "sense": proposition.sense,
         "n_arguments": len(proposition.arguments),
         "n_steps": len(proposition.trace.beliefs) if proposition.trace else 1,
         "heading": heading_html(proposition),
         "phrases": phrases_html(sentence, proposition),
-        "detail": f'<div class="figure"><div class="capsrl-drawing">{drawing}</div></div>'
-        f'<div class="side">{table_html(sentence, proposition)}</div>',
+        "drawing": svg_lines(sentence, proposition, max_width=width, steps=True),
+        "table": table_html(sentence, proposition),
     }

@@ -1,4 +1,4 @@
-"""Compute the positions of the words, arcs and brackets of one proposition.
+"""Compute the positions of the words and arcs of one proposition.
 
 A line takes as many words as fit. Arcs are above the words, the longest highest; words are moved
 apart where the label of an arc between them needs room. An argument on another line than the
@@ -20,7 +20,7 @@ _LABEL_GAP = 9.0  # from the label of an arc to its bend
 class Arc:
     """The arc from the predicate to the head word of an argument.
 
-    phrase  first and last word to be bracketed
+    phrase  first and last word to be underlined
     states  for drawings that change, see `RoleHistory.states`
     """
 
@@ -39,16 +39,11 @@ class Arc:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """The box of a word, and of the sense below it."""
+    """The place of a word, and of the sense below it; `half` is half of its width."""
 
     word: int
-    left: float
-    right: float
-
-    @property
-    def x(self) -> float:
-        """The middle."""
-        return (self.left + self.right) / 2
+    x: float
+    half: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,30 +62,12 @@ class Segment:
     level: int
 
 
-@dataclass(frozen=True, slots=True)
-class Bracket:
-    """The words of a phrase on one line; `head` is the box of the head word, if it is there."""
-
-    arc: Arc
-    left: float
-    right: float
-    head: Box | None
-    level: int
-
-
 @dataclass(slots=True)
 class Line:
-    """One line of words, the arcs and flags above them, and the brackets below them."""
+    """One line of words, and the arcs and flags above them."""
 
     boxes: list[Box] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
-    brackets: list[Bracket] = field(default_factory=list)
-
-    @property
-    def width(self) -> float:
-        """The last x of a word or label."""
-        labels = [segment.label_x + segment.arc.half for segment in self.segments]
-        return max([self.boxes[-1].right, *labels])
 
 
 def make_layout(
@@ -99,34 +76,27 @@ def make_layout(
     """The lines of a drawing; one long word or label may exceed `max_width`.
 
     predicate  position of the predicate, with its sense below; that of no word if there is none
+    arcs       in the order of their words
     """
-    lines = _wrap(words, predicate, sense, arcs, max_width)
+    lines = [Line()] if words else []
+    for word, form in enumerate(words):
+        n_ends = sum(word in (arc.word, predicate) for arc in arcs)
+        below = text_width(sense, LABEL_SIZE) if word == predicate else 0.0
+        half = max(text_width(form, WORD_SIZE), below, n_ends * SLOT) / 2
+        x = _next_x(lines[-1], word, half, predicate, arcs)
+        if lines[-1].boxes and x + half > max_width:
+            lines.append(Line())
+            x = half
+        lines[-1].boxes.append(Box(word, x, half))
     for line in lines:
         line.segments = _segments(line, predicate, arcs, max_width)
-        line.brackets = _brackets(line, arcs)
     return lines
 
 
-def _wrap(
-    words: Sequence[str], predicate: int, sense: str, arcs: Sequence[Arc], max_width: float
-) -> list[Line]:
-    lines = [Line()]
-    for word, form in enumerate(words):
-        here = [arc for arc in arcs if word in (arc.word, predicate)]
-        below = text_width(sense, LABEL_SIZE) if word == predicate else 0.0
-        width = max(text_width(form, WORD_SIZE), below, len(here) * SLOT)
-        x = _next_x(lines[-1], word, width, predicate, arcs)
-        if lines[-1].boxes and x + width / 2 > max_width:
-            lines.append(Line())
-            x = width / 2
-        lines[-1].boxes.append(Box(word, x - width / 2, x + width / 2))
-    return lines if words else []
-
-
-def _next_x(line: Line, word: int, width: float, predicate: int, arcs: Sequence[Arc]) -> float:
+def _next_x(line: Line, word: int, half: float, predicate: int, arcs: Sequence[Arc]) -> float:
     """The middle of the next word; labels of arcs from earlier words need room between them."""
     places = {box.word: box.x for box in line.boxes}
-    x = width / 2 + (line.boxes[-1].right + WORD_GAP if places else 0.0)
+    x = half + (line.boxes[-1].x + line.boxes[-1].half + WORD_GAP if places else 0.0)
     for arc in arcs:
         first, last = sorted((arc.word, predicate))
         if last == word and first in places:
@@ -137,21 +107,18 @@ def _next_x(line: Line, word: int, width: float, predicate: int, arcs: Sequence[
 
 def _segments(line: Line, predicate: int, arcs: Sequence[Arc], max_width: float) -> list[Segment]:
     """Arcs at both sides of the predicate, one above the other, and flags above them."""
-    boxes = {box.word: box for box in line.boxes}
-    here = [arc for arc in arcs if arc.word in boxes]
-    left: list[Arc] = []
-    right: list[Arc] = []
-    if predicate in boxes:
-        left = [arc for arc in reversed(here) if arc.word < predicate]  # the nearest first
-        right = [arc for arc in here if arc.word > predicate]
-    flags = [arc for arc in here if arc not in left and arc not in right]
+    places = {box.word: box.x for box in line.boxes}
+    here = [arc for arc in arcs if arc.word in places]
+    joined = [arc for arc in here if predicate in places and arc.word != predicate]
+    left = [arc for arc in reversed(joined) if arc.word < predicate]  # the nearest first
+    right = [arc for arc in joined if arc.word > predicate]
+    flags = [arc for arc in here if arc not in joined]
     own = [arc for arc in flags if arc.word == predicate]
     # The shortest arc is outermost at the predicate, so that arcs do not cross.
-    starts = _slots(boxes[predicate], [*left, *own, *reversed(right)]) if predicate in boxes else {}
-    tips = dict(starts) if own else {}
+    starts = _slots(places.get(predicate, 0.0), [*left, *own, *reversed(right)])
+    tips = {arc: starts[arc] for arc in own}
     for word in {arc.word for arc in here} - {predicate}:
-        at_word = [arc for arc in [*reversed(left), *right, *flags] if arc.word == word]
-        tips |= _slots(boxes[word], at_word)
+        tips |= _slots(places[word], [arc for arc in here if arc.word == word])
     segments: list[Segment] = []
     for side in (left, right):
         for level, arc in enumerate(side, start=1):
@@ -161,10 +128,10 @@ def _segments(line: Line, predicate: int, arcs: Sequence[Arc], max_width: float)
     return segments + _flags({arc: tips[arc] for arc in flags}, n_levels, max_width)
 
 
-def _slots(box: Box, arcs: Sequence[Arc]) -> dict[Arc, float]:
+def _slots(x: float, arcs: Sequence[Arc]) -> dict[Arc, float]:
     """Where arcs end at a word, from left to right."""
     middle = (len(arcs) - 1) / 2
-    return {arc: box.x + (number - middle) * SLOT for number, arc in enumerate(arcs)}
+    return {arc: x + (number - middle) * SLOT for number, arc in enumerate(arcs)}
 
 
 def _flags(tips: dict[Arc, float], n_below: int, max_width: float) -> list[Segment]:
@@ -175,17 +142,3 @@ def _flags(tips: dict[Arc, float], n_below: int, max_width: float) -> list[Segme
         over = [each.level for each in flags if abs(each.label_x - x) < each.arc.half + arc.half]
         flags.append(Segment(arc, tip, tip, tip, x, max(over, default=n_below) + 1))
     return flags
-
-
-def _brackets(line: Line, arcs: Sequence[Arc]) -> list[Bracket]:
-    """The brackets of phrases; of two that overlap, the longer is lower."""
-    brackets: list[Bracket] = []
-    for arc in sorted(arcs, key=lambda arc: arc.phrase[1] - arc.phrase[0] if arc.phrase else 0):
-        first, last = arc.phrase or (0, -1)
-        inside = [box for box in line.boxes if first <= box.word <= last]
-        if inside:
-            left, right = inside[0].left, inside[-1].right
-            over = [each.level for each in brackets if each.left < right and left < each.right]
-            head = next((box for box in inside if box.word == arc.word), None)
-            brackets.append(Bracket(arc, left, right, head, max(over, default=0) + 1))
-    return brackets

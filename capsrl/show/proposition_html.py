@@ -1,10 +1,10 @@
 """The parts of a proposition in HTML that pages are made of: heading, phrases by role, table."""
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.argument_rows import HEADINGS, Row, make_rows
 from capsrl.show.colors import ROLES, base_role, role_class, role_meaning
 from capsrl.show.drawing import sense_label
 from capsrl.show.formatting import escaped, show_probability
+from capsrl.show.role_history import RoleHistory, histories_or_arguments
 from capsrl.text.spacing import spaces_before
 
 _SMALL = 0.05  # probabilities of iterations below this are left blank
@@ -12,11 +12,10 @@ _SMALL = 0.05  # probabilities of iterations below this are left blank
 
 def heading_html(proposition: Proposition) -> str:
     """The predicate, its sense, and what that means if it is known."""
-    definition = escaped(proposition.definition or "")
-    return (
-        f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(sense_label(proposition))}</i>"
-        + (f' <span class="capsrl-definition">{definition}</span>' if definition else "")
-    )
+    heading = f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(sense_label(proposition))}</i>"
+    if proposition.definition:
+        heading += f' <span class="capsrl-definition">{escaped(proposition.definition)}</span>'
+    return heading
 
 
 def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
@@ -36,57 +35,39 @@ def table_html(sentence: Sentence, proposition: Proposition) -> str:
 
     Nothing without rows.
     """
-    rows = make_rows(sentence, proposition, trace=True)
-    columns = [n for n in (2, 3) if any(row.cells[n] for row in rows)]  # of HEADINGS
-    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
-    # Before the first iteration all roles are equally probable, so that no number is shown.
-    steps = [
-        n
-        for n in range(n_steps)
-        if any(row.history and row.history.probs[n] >= _SMALL for row in rows)
-    ]
-    heads = "".join(f'<th scope="col">{name}</th>' for name in ("role", "words"))
-    heads += "".join(
-        f'<th scope="col" class="capsrl-{HEADINGS[n]}">{HEADINGS[n]}</th>' for n in columns
-    )
-    heads += "".join(
-        f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>' for n in steps
-    )
-    body = "".join(_row(sentence, row, columns, steps) for row in rows)
+    rows = histories_or_arguments(proposition)
+    if not rows:
+        return ""
+    # Before the first iteration all roles are equally probable: there is no number to show.
+    numbers = range(max(len(row.probs) for row in rows))
+    steps = [n for n in numbers if any(row.probs[n] >= _SMALL for row in rows)]
+    heads = '<th scope="col">role</th><th scope="col">words</th>'
+    known = any(row.argument and row.argument.probability is not None for row in rows)
+    heads += '<th scope="col" class="capsrl-probability">probability</th>' if known else ""
+    for n in steps:
+        heads += f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>'
+    body = "".join(_row(sentence, row, steps, known) for row in rows)
     kind = ' class="capsrl-traced"' if steps else ""
+    return f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:
+    part = row.argument
+    role, color = escaped(row.role), role_class(row.role)
+    meaning = part.meaning if part else None
+    small = f"<small>{escaped(meaning)}</small>" if meaning else ""
+    number = show_probability(part and part.probability)
+    cells = f'<td class="capsrl-probability">{number}</td>' if known else ""
+    for n in steps:
+        shown = show_probability(row.probs[n]) if row.probs[n] >= _SMALL else ""
+        kind = f"capsrl-step capsrl-{row.states[n]} capsrl-bar{10 * row.probs[n]:.0f} {color}"
+        cells += f'<td class="{kind}" data-step="{n}"><span>{shown}</span></td>'
     return (
-        f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>" if rows else ""
+        f'<tr data-states="{row.states}"><th scope="row"><span class="capsrl-role {color}" '
+        f'tabindex="0" data-role="{role}">{role if part else f"<s>{role}</s>"}'
+        f'{_tip(row.role, meaning)}</span></th><td class="capsrl-words" dir="auto">'
+        f"{_words(sentence, part or Argument(row.role, row.word))}{small}</td>{cells}</tr>"
     )
-
-
-def _row(sentence: Sentence, row: Row, columns: list[int], steps: list[int]) -> str:
-    role, meaning = escaped(row.role), row.cells[5]
-    words = _words(sentence, row.argument) if row.argument else f"<b>{escaped(row.cells[1])}</b>"
-    shown = f"<small>{escaped(meaning)}</small>" if meaning else ""
-    tip = _tip(row.role, meaning)
-    cells = [
-        f'<th scope="row"><span class="capsrl-role {role_class(row.role)}" tabindex="0" '
-        f'data-role="{role}">'
-        f"{role if row.argument else f'<s>{role}</s>'}{tip}</span></th>",
-        f'<td class="capsrl-words" dir="auto">{words}{shown}</td>',
-        *(f'<td class="capsrl-{HEADINGS[n]}">{row.cells[n]}</td>' for n in columns),
-        *_steps(row, steps),
-    ]
-    kept = "" if row.argument else ' class="capsrl-dropped"'
-    states = f' data-states="{row.history.states}"' if row.history else ""
-    return f"<tr{kept}{states}>{''.join(cells)}</tr>"
-
-
-def _steps(row: Row, steps: list[int]) -> list[str]:
-    if row.history is None:
-        return []
-    probs, states, color = row.history.probs, row.history.states, role_class(row.role)
-    return [
-        f'<td class="capsrl-step capsrl-{states[n]} capsrl-bar{10 * probs[n]:.0f} {color}" '
-        f'data-step="{n}">'
-        f"{f'<span>{show_probability(probs[n])}</span>' if probs[n] >= _SMALL else ''}</td>"
-        for n in steps
-    ]
 
 
 def _tip(role: str, meaning: str | None) -> str:

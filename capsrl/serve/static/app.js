@@ -9,7 +9,7 @@ const player = new Player(rememberSoon);
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let asked = null; // {text, n, width}: the request that the sentences answer
-let sentences = []; // [{text, propositions: [{predicate, name, heading, phrases, detail}]}]
+let sentences = []; // [{text, propositions: [{predicate, sense, heading, phrases, drawing, table}]}]
 let request = null; // the AbortController of the current request
 let timer = null;
 
@@ -175,7 +175,11 @@ function choosePlace({ s, p, i = null, play }) {
 
 function choose(s, proposition, iteration, play) {
   const detail = byId(`detail-${s}-${proposition.predicate}`);
-  if (!detail.childElementCount) detail.append(...parsed(proposition.detail));
+  if (!detail.childElementCount) {
+    const drawing = element("div", { class: "capsrl-drawing" }, ...parsed(proposition.drawing));
+    const side = element("div", { class: "side" }, ...parsed(proposition.table));
+    detail.append(element("div", { class: "figure" }, drawing), side);
+  }
   player.open(detail, { s, ...proposition }, iteration);
   if (play && !calm.matches) player.play();
 }

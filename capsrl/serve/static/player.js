@@ -18,7 +18,8 @@ export class Player {
     });
     this.part("play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
     this.part("save-svg").addEventListener("click", () => {
-      save(`capsrl-${this.proposition.name}.svg`, "image/svg+xml", this.#standalone());
+      const name = (this.proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_");
+      save(`capsrl-${name}.svg`, "image/svg+xml", this.#standalone());
     });
   }
 
