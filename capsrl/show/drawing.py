@@ -23,6 +23,7 @@ _STEM = 8.0  # gap between the words and the first level
 _WORD, _SENSE, _BREAK = 22.0, 16.0, 12.0  # heights of words, senses, and gaps between lines
 _BEND = 7.0  # radius of the corners of arcs
 _BRACKET = 5.0  # distance of two brackets, one below the other
+_HIDDEN = ' aria-hidden="true"'  # the table beside the drawing says the same
 _INKED = f'class="capsrl-ink" fill="{INK[0]}"'
 
 
@@ -52,7 +53,7 @@ def svg_sheet(sentences: Iterable[Sentence], *, max_width: float = MAX_WIDTH) ->
     dark = f".capsrl-paper{{fill:{PAPER[1]}}}.capsrl-ink{{fill:{INK[1]}}}"
     style = f"<style>{role_style()}@media (prefers-color-scheme:dark){{{dark}}}</style>"
     paper = f'<rect class="capsrl-paper" width="100%" height="100%" fill="{PAPER[0]}"/>'
-    return _element(f"{style}{paper}{groups}", width, y, 'xmlns="http://www.w3.org/2000/svg"')
+    return _element(f"{style}{paper}{groups}", width, y)
 
 
 def svg_lines(
@@ -71,7 +72,9 @@ def svg_lines(
     for is_idle, group in groupby(lines, key=lambda line: line.is_idle):
         run = list(group)
         drawn = "".join(
-            _element(f'<g transform="translate({_MARGIN:g} 0)">{content}</g>', width, height)
+            _element(
+                f'<g transform="translate({_MARGIN:g} 0)">{content}</g>', width, height, _HIDDEN
+            )
             for content, width, height, *_ in run
         )
         if is_idle and len(lines) > 2:
@@ -86,10 +89,11 @@ def sense_label(proposition: Proposition) -> str:
     return f"{show_sense(proposition)} {show_probability(proposition.probability)}".strip()
 
 
-def _element(content: str, width: float, height: float, kind: str = 'aria-hidden="true"') -> str:
+def _element(content: str, width: float, height: float, hidden: str = "") -> str:
     size = f"{width + 2 * _MARGIN:.0f}", f"{height:.0f}"
     return (
-        f'<svg {kind} width="{size[0]}" height="{size[1]}" viewBox="0 0 {" ".join(size)}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
+        f'viewBox="0 0 {" ".join(size)}"{hidden} '
         f'font-family="{_FONT}" font-size="{WORD_SIZE:g}" text-anchor="middle">{content}</svg>'
     )
 

@@ -65,12 +65,12 @@ def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) ->
     return (
         f'<tr data-states="{row.states}"><th scope="row"><span class="capsrl-role {color}" '
         f'tabindex="0" data-role="{role}">{role if part else f"<s>{role}</s>"}'
-        f'{_tip(row.role, meaning)}</span></th><td class="capsrl-words" dir="auto">'
+        f'{_tip(row.role)}</span></th><td class="capsrl-words" dir="auto">'
         f"{_words(sentence, part or Argument(row.role, row.word))}{small}</td>{cells}</tr>"
     )
 
 
-def _tip(role: str, meaning: str | None) -> str:
+def _tip(role: str, meaning: str | None = None) -> str:
     """What a role means, which style sheets show on hover and focus."""
     known = "; ".join(text for text in (meaning, role_meaning(role)) if text)
     return f'<span class="capsrl-tip"> ({escaped(known)})</span>' if known else ""

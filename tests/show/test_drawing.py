@@ -87,7 +87,9 @@ def test_phrases_over_two_lines():
     root = lines_of(sentence, max_width=300)
     brackets = [groups(line, "capsrl-bracket") for line in root]
     assert len(root) > 3 and all(len(each) == 1 for each in brackets)
-    assert [len(list(each[0].iter("rect"))) for each in brackets] == [1] + [0] * (len(root) - 1)
+    assert [len(list(each[0].iter(f"{SVG}rect"))) for each in brackets] == [1] + [0] * (
+        len(root) - 1
+    )
 
 
 def test_lines_for_a_page_have_the_states_of_roles():
@@ -106,12 +108,12 @@ def test_lines_without_roles_are_folded():
     parts = (Argument("A0", 0), Argument("A1", 2))
     sentence = Sentence(words).with_propositions([Proposition(1, "sell.01", parts)])
     first, folded = lines_of(sentence, max_width=300)
-    assert (first.tag, folded.tag) == ("svg", "details")
+    assert (first.tag, folded.tag) == (f"{SVG}svg", "details")
     shown = len([text for text in texts(first) if text in words])
     assert folded[0].text == f"{len(words) - shown} words without a role"
-    assert len(list(folded.iter("svg"))) > 3
+    assert len(list(folded.iter(f"{SVG}svg"))) > 3
     short = lines_of(replace(sentence, words=words[:8]), max_width=300)
-    assert [line.tag for line in short] == ["svg", "svg"]
+    assert [line.tag for line in short] == [f"{SVG}svg"] * 2
 
 
 def test_sheet():
@@ -166,4 +168,4 @@ def test_lines_wrap_at_max_width(max_width):
     root = ET.fromstring(svg(replace(long_sentence(), propositions=()), max_width=max_width))
     assert max_width * 0.6 < float(root.get("width", 0)) <= max_width + 20
     lines = lines_of(long_sentence(), max_width=max_width)
-    assert max(float(line.get("width", 0)) for line in lines.iter("svg")) <= max_width
+    assert max(float(line.get("width", 0)) for line in lines.iter(f"{SVG}svg")) <= max_width

@@ -11,6 +11,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show import html, html_fragment, html_parts
 from tests.helpers.show_sentences import contract, long_sentence
 
+SVG = "{http://www.w3.org/2000/svg}"
 XHTML = "{http://www.w3.org/1999/xhtml}"
 ANY_TEXT = st.text(st.characters(codec=None), max_size=8)
 
@@ -28,7 +29,7 @@ def test_any_text_gives_well_formed_html(words, sense, role, name):
 def test_every_proposition_has_a_drawing_and_a_table():
     root = ET.fromstring(html([contract(), Sentence(("Hello", "!"))]))
     first, second = root.iter(f"{XHTML}section")
-    assert len(list(first.iter(f"{XHTML}svg"))) == len(list(first.iter(f"{XHTML}table"))) == 2
+    assert len(list(first.iter(f"{SVG}svg"))) == len(list(first.iter(f"{XHTML}table"))) == 2
     assert "".join(second.itertext()).strip() == "2 Hello !No predicate."
     assert "<details" not in html([contract(traced=True)])  # nothing is hidden
 
@@ -41,7 +42,7 @@ def test_the_explanation_stands_once():
 def test_no_links_and_no_scripts():
     page = html([contract(traced=True), long_sentence()], title="Two <sentences>")
     links = re.findall(r"""(?:https?:|//)[^"'\s<)]*""", page)
-    assert set(links) == {"http://www.w3.org/1999/xhtml"}
+    assert set(links) == {"http://www.w3.org/1999/xhtml", "http://www.w3.org/2000/svg"}
     assert not re.search(r"<script|<link|@import|url\(|\son\w+=|\sstyle=", page)
     assert "<title>Two &lt;sentences&gt;</title>" in page
 

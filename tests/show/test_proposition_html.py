@@ -1,7 +1,6 @@
 """Headings, phrases by role and tables of propositions."""
 
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -137,7 +137,7 @@ function showSentences(answer) {
   byId("results").hidden = !sentences.length;
   byId("sentences").replaceChildren(
     ...sentences.map(({ text, propositions }, s) => {
-      const item = element("li", {}, element("p", { dir: "auto", class: "sentence" }, text));
+      const item = element("li", {}, element("h2", { dir: "auto", class: "sentence" }, text));
       if (!propositions.length)
         item.append(element("p", { class: "hint" }, "No predicates found."));
       item.append(...propositions.map((proposition) => propositionItem(proposition, s)));
