@@ -64,7 +64,7 @@ async def _ask(app: FastAPI, request: Request) -> Response:
         messages.append(message)
 
     path = request.scope["path"].removesuffix("/page/label") + "/label"
-    scope = request.scope | {"path": path, "raw_path": path.encode(), "query_string": b""}
+    scope = {**request.scope, "path": path, "raw_path": path.encode(), "query_string": b""}
     await app.router(scope, request.receive, send)
     response = Response(b"".join(each.get("body", b"") for each in messages), messages[0]["status"])
     response.raw_headers = messages[0]["headers"]
@@ -72,15 +72,11 @@ async def _ask(app: FastAPI, request: Request) -> Response:
 
 
 def _draw(body: bytes, width: int) -> dict[str, Any]:
-    return {
-        "sentences": [
-            {
-                "text": text_of(sentence),
-                "propositions": [_parts(sentence, each, width) for each in sentence.propositions],
-            }
-            for sentence in map(sentence_from_dict, json.loads(body)["sentences"])
-        ]
-    }
+    drawn: list[dict[str, Any]] = []
+    for sentence in map(sentence_from_dict, json.loads(body)["sentences"]):
+        propositions = [_parts(sentence, each, width) for each in sentence.propositions]
+        drawn.append({"text": text_of(sentence), "propositions": propositions})
+    return {"sentences": drawn}
 
 
 def _parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:

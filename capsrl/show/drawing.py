@@ -98,11 +98,9 @@ def _element(content: str, width: float, height: float, hidden: str = "") -> str
     )
 
 
-def _arcs(
-    proposition: Proposition | None, *, numbers: bool = False, steps: bool = False
-) -> list[Arc]:
+def _arcs(shown: Proposition | None, *, numbers: bool = False, steps: bool = False) -> list[Arc]:
     arcs: list[Arc] = []
-    for row in histories_or_arguments(proposition, trace=steps) if proposition else ():
+    for row in histories_or_arguments(shown, trace=steps) if shown else ():
         part, label, sure = row.argument, visible(row.role), None
         phrase = (row.word, row.word) if part else None
         if part and part.phrase:

@@ -44,12 +44,12 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
-        f'<body class="capsrl capsrl-page">\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
     )
     for number, sentence in enumerate(sentences, start=1):
         name = f"<small>{escaped(sentence.id or str(number))}</small>"
         yield f"<section>{_body(sentence, name)}</section>\n"
-    yield "</body>\n</html>\n"
+    yield "</main>\n</body>\n</html>\n"
 
 
 def html_fragment(sentence: Sentence) -> str:

@@ -56,7 +56,7 @@ def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) ->
     role, color = escaped(row.role), role_class(row.role)
     meaning = part.meaning if part else None
     small = f"<small>{escaped(meaning)}</small>" if meaning else ""
-    number = show_probability(part and part.probability)
+    number = show_probability(part.probability if part else None)
     cells = f'<td class="capsrl-probability">{number}</td>' if known else ""
     for n in steps:
         shown = show_probability(row.probs[n]) if row.probs[n] >= _SMALL else ""

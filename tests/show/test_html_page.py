@@ -4,12 +4,20 @@ import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show import html, html_fragment, html_parts
-from tests.helpers.show_sentences import contract, long_sentence
+from tests.helpers.browser import (
+    find_barriers,
+    find_overlaps,
+    needs_browser,
+    open_browser,
+    scroll_width,
+)
+from tests.helpers.show_sentences import contract, long_sentence, with_meanings
 
 SVG = "{http://www.w3.org/2000/svg}"
 XHTML = "{http://www.w3.org/1999/xhtml}"
@@ -63,3 +71,26 @@ def test_parts():
     head, first, second = (next(parts) for _ in range(3))
     assert head.startswith("<!DOCTYPE html>")
     assert "<small>1</small>" in first and "<small>2</small>" in second
+
+
+@needs_browser
+def test_in_a_browser(tmp_path):
+    pytest.importorskip("playwright.sync_api")
+    meanings = {"sign.01": {"A0": "signer", "AM-TMP": "time"}}
+    sentences = [with_meanings(contract(traced=True), meanings), long_sentence()]
+    file = tmp_path / "page.html"
+    file.write_text(html(sentences, title="Two sentences"), encoding="utf-8")
+    with open_browser() as browser:
+        for width, scheme in ((320, "dark"), (390, "light"), (1280, "light"), (1920, "dark")):
+            size = {"width": width, "height": 800}
+            page = browser.new_page(viewport=size, color_scheme=scheme)
+            page.goto(file.as_uri())
+            assert scroll_width(page) <= width
+            assert page.locator("svg").first.is_visible() == (width > 640)
+            assert page.locator("table").first.is_visible()
+            assert find_overlaps(page) == []
+            assert find_barriers(page) == []
+            tip = page.locator("th .capsrl-tip").first
+            page.locator("th .capsrl-role").first.hover()
+            assert tip.bounding_box()["width"] > 50
+            page.close()
