@@ -572,6 +572,9 @@ def test_fits_every_screen(browser, url, width, scheme):
         assert scroll_width(page) <= width
         assert find_overlaps(page) == []
         room = opened(page).bounding_box()["width"]
+        for phrase in page.locator(".proposition.open .capsrl-phrase").all():
+            phrase.focus()  # shows the meaning of its role
+            assert scroll_width(page) <= width
         widths = [line.bounding_box() for line in opened(page).locator("svg:visible").all()]
         assert widths and max(box["width"] for box in widths) <= room
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -6,6 +6,7 @@ import { Player, save } from "./player.js";
 
 const byId = (id) => document.getElementById(id);
 const player = new Player(rememberSoon);
+const MOST_SCALE = 1.3;
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 let asked = null; // {text, n, width}: the request that the sentences answer
@@ -178,6 +179,7 @@ function choose(s, proposition, iteration, play) {
   if (!detail.childElementCount) {
     const drawing = element("div", { class: "capsrl-drawing" }, ...parsed(proposition.drawing));
     const side = element("div", { class: "side" }, ...parsed(proposition.table));
+    enlarge([...drawing.querySelectorAll("svg")]);
     detail.append(element("div", { class: "figure" }, drawing), side);
   }
   player.open(detail, { s, ...proposition }, iteration);
@@ -194,6 +196,15 @@ function element(name, attributes, ...children) {
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
   made.append(...children);
   return made;
+}
+
+// Short sentences leave room: their drawings grow.
+function enlarge(lines) {
+  const widest = Math.max(...lines.map((line) => Number(line.getAttribute("width"))));
+  const scale = Math.min(MOST_SCALE, Math.max(1, asked.width / widest));
+  for (const line of lines)
+    for (const side of ["width", "height"])
+      line.setAttribute(side, scale * Number(line.getAttribute(side)));
 }
 
 function drawingWidth() {
