@@ -26,9 +26,10 @@ byId("examples").addEventListener("click", (event) => {
   // A click on a link to the current address does not fire hashchange.
   if (event.target.hash && event.target.hash === location.hash) restore();
 });
-document.addEventListener("keydown", (event) => {
-  if (event.key === "Escape") document.activeElement.blur(); // closes the meaning of a role
+document.addEventListener("keydown", (event) => { // closes the meaning of a role
+  if (event.key === "Escape") document.activeElement.closest(".capsrl [tabindex]")?.blur();
 });
+for (const event of ["focusin", "pointerover"]) document.addEventListener(event, keepInside);
 for (const [format, suffix] of [["json", "jsonl"], ["csv", "csv"], ["conll09", "conll09"]]) {
   byId(`save-${format}`).addEventListener("click", () => download(format, suffix));
 }
@@ -57,7 +58,7 @@ function restore() {
   return ask(wanted, place);
 }
 
-// Label a text and show the result. `place` is the view to open, if there is such a one.
+// Label a text and show the result. `place` is the view to open, null for none.
 async function ask(question, place) {
   request?.abort();
   const mine = (request = new AbortController());
@@ -80,7 +81,7 @@ async function ask(question, place) {
   if (!answer) return;
   asked = { ...question, width };
   showSentences(answer.sentences);
-  choosePlace(place);
+  if (place) choosePlace(place);
   byId("status").textContent = counted();
 }
 
@@ -186,6 +187,15 @@ function choose(s, proposition, iteration, play) {
   if (play && !calm.matches) player.play();
 }
 
+// The meaning of a role must not reach past the right edge of the window.
+function keepInside({ target }) {
+  const tip = target.closest?.(".capsrl [tabindex]")?.querySelector(".capsrl-tip");
+  if (!tip) return;
+  tip.style.translate = "";
+  const past = tip.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
+  if (past > 0) tip.style.translate = `${-past}px`;
+}
+
 // Nodes of HTML that the server wrote and escaped; scripts in it would not run.
 function parsed(html) {
   return new DOMParser().parseFromString(html, "text/html").body.childNodes;
@@ -217,7 +227,7 @@ function fit() {
   fit.timer = setTimeout(() => {
     const room = byId("probe").clientWidth; // 0 when printing
     if (!asked || !room || Math.abs(drawingWidth() - asked.width) < 8) return;
-    ask({ text: asked.text, n: asked.n }, { ...player.place, play: false });
+    ask({ text: asked.text, n: asked.n }, player.detail && { ...player.place, play: false });
   }, 250);
 }
 
