@@ -565,7 +565,7 @@ def test_fits_every_screen(browser, url, width, scheme):
         reduced_motion="reduce",
     )
     messages = watch(page)
-    page.goto("/#" + urlencode({"text": LONG}))
+    page.goto("/#" + urlencode({"text": f"{LONG} He read {'x' * 120}.org yesterday."}))
     answered(page)
     for button in page.locator(".overview button").all():
         if button.get_attribute("aria-expanded") == "false":

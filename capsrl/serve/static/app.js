@@ -218,7 +218,7 @@ function enlarge(lines) {
 }
 
 function drawingWidth() {
-  return Math.round(byId("probe").firstElementChild.clientWidth) || 300;
+  return Math.max(100, Math.round(byId("probe").firstElementChild.clientWidth) || 300);
 }
 
 // Drawings are made for the width of the screen: ask again when it changes.
