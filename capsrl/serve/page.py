@@ -73,7 +73,7 @@ async def _ask(app: FastAPI, request: Request) -> Response:
 
 def _draw(body: bytes, width: int) -> dict[str, Any]:
     drawn: list[dict[str, Any]] = []
-    for sentence in map(sentence_from_dict, json.loads(body)["sentences"]):
+    for sentence in map(sentence_from_dict, json.loads(body).get("sentences", ())):
         propositions = [_parts(sentence, each, width) for each in sentence.propositions]
         drawn.append({"text": text_of(sentence), "propositions": propositions})
     return {"sentences": drawn}

@@ -189,6 +189,7 @@ def test_drawn_text(tiny):
     assert [each["predicate"] for each in sentence["propositions"]] == list(expected.predicates)
     plain = ask(tiny, {"text": text}).json()["sentences"][0]["propositions"]
     assert {each["n_steps"] for each in plain} == {1}
+    assert ask(tiny, {"texts": [text]}).json() == {"sentences": []}  # one text at a time
 
 
 def test_refusals_are_those_of_label(tiny):
