@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "export": MODEL,
     "distill": TRAIN,
     "train": TRAIN | {"distill"},
-    "serve": MODEL | {"labeler", "show", "capsrl"},
+    "serve": MODEL | {"labeler", "show", "capsrl", "tables"},
     "cli": TRAIN | {"distill", "export", "train", "show", "serve", "tables"},
     "spacy": MODEL | {"labeler", "score", "show", "capsrl"},
     "capsrl": GROUND | {"options"},
