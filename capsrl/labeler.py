@@ -220,7 +220,7 @@ class Labeler:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
 
         if progress:
-            from capsrl.show.progress import track_texts  # rich is not needed to label
+            from capsrl.show.table import track_texts  # rich is not needed to label
 
             texts = track_texts(texts)
 

@@ -5,15 +5,13 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
@@ -27,16 +25,10 @@ from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
 from capsrl.serve.openapi import refusals
+from capsrl.serve.page import add_page
 from capsrl.serve.requests import Format, LabelRequest, explain, read_request
 
-STATIC = Path(__file__).parent / "static"
 _FORMAT = Annotated[Format, Query(description="csv: a row per argument; conll09: per word.")]
-# The page loads nothing from other sites, and no other site may show it in a frame.
-_PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
-    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-cache",
-}
 
 
 def make_app(
@@ -64,8 +56,7 @@ def make_app(
     _add_routes(app, service, token)
     openapi.add_schemas(app)
     openapi.add_docs(app)
-    app.add_api_route("/", _page, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=STATIC))
+    add_page(app, labeler)
     if cors:
         app.add_middleware(
             CORSMiddleware,
@@ -198,10 +189,6 @@ def _guard(token: str) -> Callable[..., Awaitable[None]]:
             raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
 
     return check_token
-
-
-async def _page() -> Response:
-    return FileResponse(STATIC / "index.html", headers=_PAGE_HEADERS)
 
 
 async def _on_invalid(request: Request, error: Exception) -> Response:

@@ -376,7 +376,7 @@ def test_page_and_its_files(tiny):
 
     page, files, outside = asyncio.run(run())
     assert page.headers["content-type"].startswith("text/html")
-    assert "default-src 'self'" in page.headers["content-security-policy"]
+    assert "default-src 'none'" in page.headers["content-security-policy"]
     assert page.headers["x-content-type-options"] == "nosniff"
     assert len(files) >= 2
     assert {response.status_code for response in files} == {200}
