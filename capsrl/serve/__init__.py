@@ -7,5 +7,5 @@ labeling.py       labels a batch of requests and writes JSON, CSV or CoNLL-2009 
 limits.py         the largest request, the longest queue, the timeouts
 observability.py  the log, the metrics, and the middleware that feeds both
 openapi.py        models and examples of /openapi.json, and /docs
-static/           the page
+page.py, static/  the page
 """
