@@ -1,12 +1,14 @@
 """Measure the service under load, on loopback: `python benchmarks/serve.py [--seconds 20]`.
 
-Servers of the shipped model, one after the other, and clients in this process:
-1. 16 clients, requests labeled one at a time (`--batch 1`): requests per second.
-2. 16 clients, requests labeled in batches: requests per second, and the gain. Once with a short
-   sentence per request, once with texts of up to three sentences.
-3. Texts are sent at four times that rate, without waiting for responses. Every response must be
+Servers of the shipped model, and clients in this process:
+1. 16 clients, each sends a request when the last is answered: requests per second, time to the
+   answer, processor time of the server per request. Requests are labeled in batches, or one at a
+   time (`--batch 1`), or by another version of capsrl (`--old CHECKOUT`), in turns. Once with a
+   short sentence per request, once with texts of up to three sentences.
+2. Texts are sent at four times that rate, without waiting for responses. Every response must be
    200 or 503, every 200 must equal the answer of the library, and memory must not grow.
-Exits with 1 if any of these checks fails.
+Exits with 1 if any of these checks fails. Another version has its own model; its answers are not
+checked.
 """
 
 import argparse
@@ -20,7 +22,8 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 from statistics import median
@@ -65,14 +68,18 @@ def same(ours: object, theirs: object) -> bool:
 
 
 @contextmanager
-def server(*options: str) -> Iterator[tuple[int, int]]:
-    """Run a server; yields its port and process id."""
+def server(*options: str, root: Path = ROOT) -> Iterator[tuple[int, int]]:
+    """Run a server of the version in a checkout; yields its port and process id."""
+    paths = [str(root)]
+    if root == ROOT and "PYTHONPATH" in os.environ:
+        paths.append(os.environ["PYTHONPATH"])
     process = subprocess.Popen(
         [sys.executable, "-m", "capsrl", "serve", "--port", "0", "--device", "cpu", *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        cwd=root,  # `python -m` imports from there first
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
     )
     assert process.stdout is not None
     try:
@@ -90,7 +97,8 @@ class Client:
 
     def __init__(self, port: int, answers: dict[str, Json]) -> None:
         self._port = port
-        self._answers = answers
+        self._answers = answers  # empty: they are not checked
+        self._right: set[tuple[str, bytes]] = set()
         self._idle: deque[tuple[float, Connection]] = deque()
         self.outcomes: Counter[str] = Counter()
         self.seconds: list[float] = []
@@ -115,11 +123,18 @@ class Client:
             return
         if status == "200":
             self.seconds.append(time.perf_counter() - start)
-            if not same(json.loads(content), self._answers[text]):
+            if not self._is_right(text, content):
                 status = "200 but wrong"
         elif status == "503" and "retry-after: " not in answer:
             status = "503 without retry-after"
         self.outcomes[status] += 1
+
+    def _is_right(self, text: str, content: bytes) -> bool:
+        if self._answers and (text, content) not in self._right:
+            if not same(json.loads(content)["sentences"], self._answers[text]["sentences"]):
+                return False
+            self._right.add((text, content))
+        return True
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Connection]:
@@ -189,22 +204,58 @@ def memory(process: int) -> float:
     return int(found[1]) / 1024
 
 
+def processor_seconds(process: int) -> float:
+    """Processor time that a process has used, by all its threads."""
+    fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@dataclass
+class Measured:
+    """What one server did in all its turns."""
+
+    rates: list[float] = field(default_factory=list)  # requests/s of each turn
+    seconds: list[float] = field(default_factory=list)  # to each answer
+    processor: float = 0.0  # seconds
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        each = self.processor / max(1, self.outcomes["200"]) * 1000
+        shown = f"{median(self.rates):6.1f} requests/s, median {median(self.seconds) * 1000:.0f} ms"
+        return f"{shown}, {each:.2f} ms of processor time each, {dict(self.outcomes)}"
+
+
 def measure_throughput(
-    name: str, texts: list[str], answers: dict[str, Json], seconds: float
+    name: str, texts: list[str], answers: dict[str, Json], options: argparse.Namespace
 ) -> float:
-    """Measurements 1 and 2; returns the rate in batches."""
-    rates = []
+    """Measurement 1; returns the rate in batches."""
+    kinds: dict[str, tuple[Path, list[str], dict[str, Json]]] = {
+        "in batches": (ROOT, [], answers),
+        "one at a time": (ROOT, ["--batch", "1"], answers),
+    }
+    if options.old is not None:
+        kinds["old"] = (options.old.resolve(), [], {})
+    measured = {kind: Measured() for kind in kinds}
+    with ExitStack() as stack:
+        servers = {
+            kind: stack.enter_context(server(*arguments, root=root))
+            for kind, (root, arguments, _) in kinds.items()
+        }
+        for turn in range(options.turns + 1):
+            for kind, (port, process) in servers.items():
+                client = Client(port, kinds[kind][2])
+                before = processor_seconds(process)
+                seconds = options.short if turn else 3  # the first turn warms up
+                rate = asyncio.run(closed_loop(client, texts, seconds))
+                if turn:
+                    measured[kind].rates.append(rate)
+                    measured[kind].seconds += client.seconds
+                    measured[kind].processor += processor_seconds(process) - before
+                    measured[kind].outcomes += client.outcomes
     print(f"{CLIENTS} clients, {name}")
-    for how, options in (("one at a time", ["--batch", "1"]), ("in batches", [])):
-        with server(*options) as (port, _):
-            asyncio.run(closed_loop(Client(port, answers), texts, 3))  # warm
-            client = Client(port, answers)
-            rates.append(asyncio.run(closed_loop(client, texts, seconds)))
-        middle = median(client.seconds) * 1000
-        outcomes = dict(client.outcomes)
-        print(f"    {how:13} {rates[-1]:6.1f} requests/s, median {middle:.0f} ms, {outcomes}")
-    print(f"    batches: {rates[1] / rates[0]:.2f} times the throughput")
-    return rates[1]
+    for kind, result in measured.items():
+        print(f"    {kind:13} {result}")
+    return median(measured["in batches"].rates)
 
 
 def measure_overload(
@@ -244,7 +295,9 @@ def main() -> None:
     """Measure, print, and exit with 1 if a check fails."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=20, help="seconds of overload")
-    parser.add_argument("--short", type=float, default=8, help="seconds of each other run")
+    parser.add_argument("--short", type=float, default=4, help="seconds of each other turn")
+    parser.add_argument("--turns", type=int, default=3, help="turns of each server")
+    parser.add_argument("--old", type=Path, help="checkout of another version to compare with")
     options = parser.parse_args()
     sentences, texts = make_texts()
     labeled = capsrl.load().label_many([*sentences, *texts])
@@ -252,8 +305,8 @@ def main() -> None:
         text: {"sentences": [sentence.standalone().to_dict() for sentence in result]}
         for text, result in zip([*sentences, *texts], labeled, strict=True)
     }
-    measure_throughput("a sentence each", sentences, answers, options.short)
-    rate = measure_throughput("a text each", texts, answers, options.short)
+    measure_throughput("a sentence each", sentences, answers, options)
+    rate = measure_throughput("a text each", texts, answers, options)
     good = measure_overload(texts, answers, options.seconds, rate)
     print("all checks passed" if good else "a check FAILED")
     sys.exit(0 if good else 1)

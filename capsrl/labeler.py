@@ -64,6 +64,7 @@ class Labeler:
         self.frames = self.inventory.frames if frames is None else frames
         self._predictor = Predictor(self.backend, self.frames, calibration)
         self.threads = threads
+        self.folder: Path | None = None  # that it was loaded from
 
     def __repr__(self) -> str:
         n_roles, n_senses = len(self.inventory.roles) - 1, len(self.inventory.senses)
@@ -219,7 +220,7 @@ class Labeler:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
 
         if progress:
-            from capsrl.show.progress import track_texts  # rich is not needed to label
+            from capsrl.show.table import track_texts  # rich is not needed to label
 
             texts = track_texts(texts)
 
@@ -359,13 +360,15 @@ class Labeler:
         warns if it is gone: words that the training data did not have are then unknown.
         """
         backend, config = open_backend(Path(folder), device=device, runtime=runtime)
-        return cls(
+        labeler = cls(
             backend,
             config,
             calibration=load_calibration(Path(folder)),
             threads=threads,
             frames=choose_frames(frames, backend.inventory.frames),
         )
+        labeler.folder = Path(folder)
+        return labeler
 
 
 def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:

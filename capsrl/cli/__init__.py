@@ -20,7 +20,10 @@ from capsrl.errors import CapsrlError, install_hint
 EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
     "onnx": "export",
-    **dict.fromkeys(("fastapi", "prometheus_client", "pydantic", "uvicorn"), "serve"),
+    **dict.fromkeys(
+        ("fastapi", "fastapi_offline", "prometheus_client", "pydantic", "uvicorn", "uvloop"),
+        "serve",
+    ),
 }
 
 # Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module

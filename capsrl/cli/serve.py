@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import socket
 from typing import Annotated
 
@@ -9,11 +10,11 @@ import typer
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import Device, Frames, Model, Runtime, Threads, option
+from capsrl.cli.options import Device, Frames, Model, Runtime, option
+from capsrl.cli.serve_log import log_config
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
 from capsrl.serve.limits import Limits
-from capsrl.serve.observability import log_config
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
@@ -28,7 +29,9 @@ def serve_command(
     model: Model = "en",
     frames: Frames = None,
     device: Device = None,
-    threads: Threads = None,
+    threads: Annotated[
+        int | None, option("N", "CPU threads that label. Default: one per core.", min=1)
+    ] = None,
     runtime: Runtime = None,
     token: Annotated[
         str | None,
@@ -48,15 +51,29 @@ def serve_command(
         option("SECONDS", "Maximum time per request, in the queue too.", min=0.1),
     ] = 30.0,
     queue: Annotated[int, option("N", "Maximum waiting requests; else status 503.", min=1)] = 64,
-    batch: Annotated[int, option("N", "Maximum requests labeled in one batch.", min=1)] = 32,
+    batch: Annotated[
+        int | None,
+        option("N", "Maximum requests labeled together. Default: 8 with onnx, else 32.", min=1),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        option(
+            "ORIGIN",
+            "Let pages of this origin use the service: https://example.org, or * for all. May be "
+            "repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Run a web service with a demo page.
 
-    The service answers POST /label; the page is at /. Ctrl-C or SIGTERM stops it: it accepts no
-    more requests and answers those it has.
+    The service answers POST /label; the page is at /, a description for programmers at /docs.
+    Ctrl-C or SIGTERM stops it: it accepts no more requests and answers those it has.
     """
     if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
         raise ConfigError("--token: expected printable ASCII characters, got others or none")
+    for origin in cors or ():
+        if origin != "*" and not re.fullmatch(r"https?://[^/\s]+", origin):
+            raise ConfigError(f"--cors: expected * or an origin like https://a.org, got {origin}")
     limits = Limits(
         characters=max_characters,
         # A character takes up to 4 bytes as UTF-8, and 12 if escaped as \ud83d\ude00.
@@ -68,7 +85,7 @@ def serve_command(
     with _listen(host, port) as listening:
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
         config = uvicorn.Config(
-            make_app(labeler, limits=limits, token=token),
+            make_app(labeler, limits=limits, token=token, cors=cors or ()),
             http="h11",
             ws="none",
             lifespan="on",

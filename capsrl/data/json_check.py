@@ -5,6 +5,7 @@ that lists about words have one entry per word, and that forms are the words at 
 """
 
 import json
+import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
@@ -23,6 +24,21 @@ def json_schema() -> dict[str, Any]:
     text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
     return schema
+
+
+def schema_components(ref: str) -> dict[str, Any]:
+    """The schema of a sentence and those of its parts, each with its name as title.
+
+    ref  a reference to one of them, with a place for its name: #/components/schemas/{model}
+    """
+
+    def component(found: re.Match[str]) -> str:
+        return ref.format(model=found[1].capitalize())
+
+    schema = json.loads(re.sub(r"#/\$defs/(\w+)", component, json.dumps(json_schema())))
+    del schema["$schema"]
+    parts = {name.capitalize(): part for name, part in schema.pop("$defs").items()}
+    return {name: part | {"title": name} for name, part in (parts | {"Sentence": schema}).items()}
 
 
 def sentence_from_dict(data: object, *, where: str = "sentence") -> Sentence:

@@ -70,6 +70,7 @@ class Backend(ABC):
     batch_words       words of a batch, padding counted
     max_pairs         pairs of a predicate and a word that `score` takes at a time
     chunk_sentences   sentences that are read ahead and sorted by length into batches
+    concurrent        several threads can label at the same time, each on one core
     """
 
     inventory: Inventory
@@ -79,6 +80,7 @@ class Backend(ABC):
     batch_words: int
     max_pairs: int
     chunk_sentences: int = 2048
+    concurrent: bool = False
 
     @abstractmethod
     def index(self, sentence: Sentence) -> IndexedSentence:

@@ -35,6 +35,7 @@ class OnnxBackend(Backend):
     marks_predicates = False
     batch_words = 500
     max_pairs = 1000
+    concurrent = True
 
     def __init__(self, folder: Path, inventory: Inventory, *, n_iterations: int) -> None:
         self.inventory = inventory

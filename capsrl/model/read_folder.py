@@ -1,6 +1,7 @@
 """Read the settings and the inventory of a model folder, without torch."""
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,16 @@ def read_inventory(folder: Path) -> Inventory:
         return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES))
     except DataError as error:
         raise ModelError(str(error)) from None
+
+
+def fingerprint(folder: Path) -> str:
+    """16 digits that change with any file that decides what a model answers."""
+    patterns = ("*.json", "*.tsv", "weights-*.safetensors", "transformer/*")
+    digest = hashlib.sha256()
+    for file in sorted(file for pattern in patterns for file in folder.glob(pattern)):
+        with file.open("rb") as stream:
+            digest.update(hashlib.file_digest(stream, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def read_json(file: Path) -> dict[str, Any]:

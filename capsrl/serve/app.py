@@ -1,185 +1,179 @@
-"""The routes of the service: /label, /health, /ready, /metrics, and the page at /."""
+"""The service as an ASGI application, and its routes."""
 
 import asyncio
 import hmac
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, HTTPException, Request, Response
-from fastapi.responses import FileResponse, JSONResponse, PlainTextResponse
+from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.middleware.cors import CORSMiddleware
+from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from fastapi.staticfiles import StaticFiles
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.requests import ClientDisconnect
 
-import capsrl
+from capsrl import __version__
+from capsrl.device import available_cores
+from capsrl.labeler import Labeler
+from capsrl.model.read_folder import fingerprint
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
-from capsrl.serve.requests import BadRequest, LabelRequest, read_request, wait_for_disconnect
+from capsrl.serve.openapi import refusals
+from capsrl.serve.page import add_page
+from capsrl.serve.requests import Format, LabelRequest, explain, read_request
 
-if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
-    from capsrl.labeler import Labeler
-
-STATIC = Path(__file__).parent / "static"
-CLIENT_GONE = 499  # only seen in the log
-# The page loads nothing from other sites, and no other site may show it in a frame.
-_PAGE_HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; "
-    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'",
-    "Cache-Control": "no-cache",
-}
+_FORMAT = Annotated[Format, Query(description="csv: a row per argument; conll09: per word.")]
 
 
 def make_app(
-    labeler: "Labeler", *, limits: Limits | None = None, token: str | None = None
+    labeler: Labeler,
+    *,
+    limits: Limits | None = None,
+    token: str | None = None,
+    cors: Collection[str] = (),
 ) -> FastAPI:
     """The service as an ASGI application for a single process.
 
     token  bearer token that /label and /metrics require; None for no authentication
+    cors   origins whose pages may use the service: https://example.org, or * for all
     """
     service = Service(labeler, limits or Limits())
     app = FastAPI(
         title="capsrl",
-        version=capsrl.__version__,
+        version=__version__,
         summary="Semantic role labeling: who did what to whom",
         lifespan=service.lifespan,
+        generate_unique_id_function=lambda route: route.name,  # of operations: label, health
         docs_url=None,
         redoc_url=None,
     )
     _add_routes(app, service, token)
-    document = openapi.make_document(app)
-    app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
-    app.add_api_route("/", _page, include_in_schema=False)
-    app.mount("/static", StaticFiles(directory=STATIC))
+    openapi.add_schemas(app)
+    openapi.add_docs(app)
+    add_page(app, labeler)
+    if cors:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=list(cors),
+            allow_methods=["GET", "POST"],
+            allow_headers=["Authorization", "Content-Type"],
+            expose_headers=["Retry-After", "X-Model", "X-Request-ID"],
+        )
     app.add_middleware(RequestLog, metrics=service.metrics)
-    app.add_exception_handler(BadRequest, _on_bad_request)
-    app.add_exception_handler(QueueFull, _on_queue_full)
-    app.add_exception_handler(ClientDisconnect, _on_disconnect)
+    app.add_exception_handler(RequestValidationError, _on_invalid)
     return app
 
 
 def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
     guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
     unauthorized = () if token is None else (401,)
+
     app.post(
         "/label",
-        operation_id="label",
         response_model=None,
-        responses={
-            200: {
-                "description": "The sentences of each text, with their propositions",
-                "model": openapi.TextResult | openapi.TextsResult,
-            },
-            **openapi.error_responses(*unauthorized, 408, 413, 415, 422, 503),
-        },
+        responses={200: openapi.LABELED, **refusals(*unauthorized, 408, 413, 415, 422, 503)},
         openapi_extra=openapi.request_body(service.limits),
         **guarded,
     )(service.label)
-    app.get("/health", operation_id="health", response_description="Alive")(service.health)
-    app.get(
-        "/ready",
-        operation_id="ready",
-        response_description="Ready to accept requests",
-        responses=openapi.error_responses(503),
-    )(service.ready)
-    app.get(
+
+    @app.get("/health", response_description="Alive")
+    async def health() -> openapi.Status:
+        """Whether the process is alive, and which model it runs."""
+        return openapi.Status(status="ok", model=service.model)
+
+    @app.get("/ready", response_description="Ready", responses=refusals(503))
+    async def ready() -> openapi.Status:
+        """Whether a request would be accepted now."""
+        if not service.batcher.is_open:
+            raise QueueFull(seconds=1)
+        return openapi.Status(status="ready", model=service.model)
+
+    @app.get(
         "/metrics",
-        operation_id="metrics",
-        response_class=PlainTextResponse,
-        response_description="Metrics in the text format of Prometheus",
-        responses=openapi.error_responses(*unauthorized),
+        response_class=Response,
+        responses={200: openapi.METRICS, **refusals(*unauthorized)},
         **guarded,
-    )(service.show_metrics)
+    )
+    async def metrics() -> Response:
+        """Counters and histograms for Prometheus."""
+        return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 class Service:
     """A labeler behind a queue."""
 
-    def __init__(self, labeler: "Labeler", limits: Limits) -> None:
+    def __init__(self, labeler: Labeler, limits: Limits) -> None:
         self.labeler = labeler
         self.limits = limits
-        self._batcher: Batcher[LabelRequest, LabelResponse] = Batcher(
+        folder = labeler.folder
+        self.model = openapi.Model(
+            name=folder.resolve().name if folder else "unsaved",
+            version=__version__,
+            fingerprint=fingerprint(folder) if folder else None,
+        )
+        concurrent = labeler.backend.concurrent
+        self.batcher: Batcher[LabelRequest, LabelResponse] = Batcher(
             self._label_batch,
-            max_items=limits.batch,
+            threads=(labeler.threads or available_cores()) if concurrent else 1,
+            max_items=limits.batch or (8 if concurrent else 32),
             max_size=limits.batch_characters,
             max_queue=limits.queue,
-            wait=limits.wait,
         )
-        self.metrics = Metrics(lambda: self._batcher.waiting)
+        self._model = json.dumps(self.model.model_dump())
+        self.metrics = Metrics(lambda: self.batcher.waiting, self.model.model_dump())
 
     @asynccontextmanager
     async def lifespan(self, app: FastAPI) -> AsyncIterator[None]:
-        """Warm up and start the batcher; on shutdown, drain the queue."""
+        """Warm up; on shutdown, drain the queue."""
         # The first forward pass is slow: it allocates memory and selects kernels.
         await asyncio.to_thread(self.labeler.label, "The first sentence takes longest.")
-        self._batcher.start()
         yield
-        await self._batcher.close()
+        await self.batcher.close()
 
-    async def label(self, request: Request) -> Response:
+    async def label(self, request: Request, format: _FORMAT = "json") -> Response:
         """Find the predicates of texts, with their senses and arguments."""
-        label_request = await read_request(request, self.limits)
+        label_request = await read_request(request, self.limits, format)
         log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
         response = await self._respond(request, label_request)
-        if response is None:
-            return Response(status_code=CLIENT_GONE)
         log_fields(request, sentences=response.sentences, propositions=response.propositions)
-        return Response(response.body, media_type="application/json")
+        media_type = openapi.MEDIA_TYPES[format]
+        return Response(response.body, media_type=media_type, headers={"X-Model": self._model})
 
-    async def health(self) -> openapi.Status:
-        """Whether the process is alive."""
-        return openapi.Status(status="ok")
-
-    async def ready(self) -> openapi.Status:
-        """Whether a request would be accepted now."""
-        if not self._batcher.is_open:
-            raise QueueFull(retry_after=1)
-        return openapi.Status(status="ready")
-
-    async def show_metrics(self) -> Response:
-        """Counters and histograms for Prometheus."""
-        return Response(self.metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-    async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse | None:
-        """The response to a request; None if its client disconnected before it was ready."""
-        response = asyncio.create_task(
-            self._batcher.submit(label_request, label_request.characters)
-        )
-        gone = asyncio.create_task(wait_for_disconnect(request))
+    async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse:
+        """The response to a request; raises ClientDisconnect if its client does not wait for it."""
+        submitted = self.batcher.submit(label_request, label_request.characters)
+        response = asyncio.create_task(submitted)
+        gone = asyncio.create_task(_wait_for_disconnect(request))
+        seconds = self.limits.seconds
         try:
-            await asyncio.wait(
-                {response, gone}, timeout=self.limits.seconds, return_when=asyncio.FIRST_COMPLETED
-            )
+            await asyncio.wait({response, gone}, timeout=seconds, return_when="FIRST_COMPLETED")
             if response.done():
                 return response.result()
             if gone.done():
-                return None
+                raise ClientDisconnect
         finally:
-            for task in (response, gone):
-                task.cancel()  # takes the request out of the queue
+            response.cancel()  # takes the request out of the queue
+            gone.cancel()
             await asyncio.gather(response, gone, return_exceptions=True)
-        raise HTTPException(
-            503,
-            f"server: expected a response within {self.limits.seconds:g} seconds, got none; "
-            "the server is busy, or the text is too long for it",
-            headers={"Retry-After": "5"},
-        )
+        message = f"the server is too busy, or the text too long, to answer within {seconds:g} s"
+        raise HTTPException(503, message, {"Retry-After": "5"})
 
     def _label_batch(self, requests: Sequence[LabelRequest]) -> list[LabelResponse | Exception]:
-        start = time.perf_counter()
-        responses = label_requests(self.labeler, requests)
-        self.metrics.batch_seconds.observe(time.perf_counter() - start)
-        self.metrics.batch_requests.observe(len(requests))
-        for response in responses:
-            if isinstance(response, LabelResponse):
-                self.metrics.count_response(response)
+        with self.metrics.batch_seconds.time():
+            responses = label_requests(self.labeler, requests, self._model)
+        self.metrics.count_batch(responses)
         return responses
+
+
+async def _wait_for_disconnect(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass  # the body has been read
 
 
 def _guard(token: str) -> Callable[..., Awaitable[None]]:
@@ -191,27 +185,12 @@ def _guard(token: str) -> Callable[..., Awaitable[None]]:
     ) -> None:
         # Compared in constant time: the time it takes must not reveal how much was right.
         if given is None or not hmac.compare_digest(given.credentials.encode(), token.encode()):
-            raise HTTPException(
-                401,
-                "authorization: expected Bearer and the token of this server, got another or none",
-                headers={"WWW-Authenticate": "Bearer"},
-            )
+            message = "this server needs its token: send the header Authorization: Bearer TOKEN"
+            raise HTTPException(401, message, {"WWW-Authenticate": "Bearer"})
 
     return check_token
 
 
-async def _page() -> Response:
-    return FileResponse(STATIC / "index.html", headers=_PAGE_HEADERS)
-
-
-async def _on_bad_request(request: Request, error: Exception) -> Response:
-    return JSONResponse({"detail": str(error)}, 422)
-
-
-async def _on_queue_full(request: Request, error: Exception) -> Response:
-    assert isinstance(error, QueueFull)
-    return JSONResponse({"detail": str(error)}, 503, {"Retry-After": str(error.retry_after)})
-
-
-async def _on_disconnect(request: Request, error: Exception) -> Response:
-    return Response(status_code=CLIENT_GONE)
+async def _on_invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    return JSONResponse({"detail": explain(error.errors()[0])}, 422)

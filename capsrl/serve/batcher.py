@@ -1,4 +1,4 @@
-"""Collect items that arrive one by one into batches, which one thread works on."""
+"""Collect items that arrive one by one into batches, which a few threads work on."""
 
 import asyncio
 import math
@@ -6,18 +6,22 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
+
+from fastapi import HTTPException
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+_Work = Callable[[Sequence[Item]], Sequence[Result | Exception]]
 
 
-class QueueFull(Exception):
-    """The queue takes no more items; `retry_after` estimates when it will, in whole seconds."""
+class QueueFull(HTTPException):
+    """The queue takes no more items; `seconds` estimates when it will."""
 
-    def __init__(self, retry_after: int) -> None:
-        super().__init__(f"queue: expected a free place, got none; try again in {retry_after} s")
-        self.retry_after = retry_after
+    def __init__(self, seconds: int) -> None:
+        message = f"the server is busy; try again in {seconds} s"
+        super().__init__(503, message, {"Retry-After": str(seconds)})
 
 
 @dataclass(eq=False)
@@ -31,36 +35,28 @@ class _Ticket(Generic[Item, Result]):
 
 
 class Batcher(Generic[Item, Result]):
-    """A queue whose items are worked on in batches, which cost little more than a single item.
+    """A queue whose items are worked on in batches, which cost less than their items one by one.
 
     work       takes the items of a batch in order of arrival and returns a result or an exception
-               for each; runs in the thread of the batcher
+               for each; runs in a thread of the batcher
+    threads    number of batches that are worked on at the same time
     max_items  number of items of a batch
     max_size   total size of the items of a batch, unless it has a single item
     max_queue  number of waiting items, not counting those being worked on
-    wait       maximum batching delay in seconds: how long an idle thread waits for more items
 
-    Everything but the work happens in the event loop that called `start`, so there are no locks.
+    A free thread never waits: it takes what the queue has. Batches form while all threads are busy.
+    Everything but the work happens in the event loop, so there are no locks.
     """
 
     def __init__(
-        self,
-        work: Callable[[Sequence[Item]], Sequence[Result | Exception]],
-        *,
-        max_items: int,
-        max_size: int,
-        max_queue: int,
-        wait: float,
+        self, work: _Work[Item, Result], threads: int, max_items: int, max_size: int, max_queue: int
     ) -> None:
         self._work = work
         self.max_items, self.max_size, self.max_queue = max_items, max_size, max_queue
-        self.wait = wait
         self._queue: deque[_Ticket[Item, Result]] = deque()
-        self._size = 0  # total size of the waiting items
-        self._changed = asyncio.Event()
+        self._free = self._threads = threads
+        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="capsrl-labeler")
         self._closing = False
-        self._thread = ThreadPoolExecutor(1, thread_name_prefix="capsrl-labeler")
-        self._task: asyncio.Task[None] | None = None
 
     @property
     def waiting(self) -> int:
@@ -70,19 +66,14 @@ class Batcher(Generic[Item, Result]):
     @property
     def is_open(self) -> bool:
         """Whether an item would be accepted now."""
-        return self._task is not None and not self._closing and len(self._queue) < self.max_queue
-
-    def start(self) -> None:
-        """Start working; needs a running event loop."""
-        self._task = asyncio.get_running_loop().create_task(self._run())
+        return not self._closing and len(self._queue) < self.max_queue
 
     async def close(self) -> None:
-        """Accept no more items, finish those in the queue, end the thread."""
+        """Accept no more items, finish those in the queue, end the threads."""
         self._closing = True
-        self._changed.set()
-        if self._task is not None:
-            await self._task
-        self._thread.shutdown()
+        while self._free < self._threads:  # while any item waits, all threads are busy
+            await asyncio.sleep(0.01)
+        self._pool.shutdown()
 
     async def submit(self, item: Item, size: int) -> Result:
         """The result of an item; raises QueueFull, or the exception the work returned for it.
@@ -96,62 +87,45 @@ class Batcher(Generic[Item, Result]):
             raise QueueFull(max(1, math.ceil(age)))
         ticket = _Ticket[Item, Result](item, size, loop.time(), loop.create_future())
         self._queue.append(ticket)
-        self._size += size
-        self._changed.set()
+        self._start_batches(loop)
         try:
             return await ticket.result
         except asyncio.CancelledError:
             if ticket in self._queue:
                 self._queue.remove(ticket)
-                self._size -= size
             raise
 
-    async def _run(self) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            await self._gather()
+    def _start_batches(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self._free and self._queue:
             batch = self._take()
-            if not batch:
-                if self._closing:
-                    return
-                continue
-            items = [ticket.item for ticket in batch]
-            try:
-                results = await loop.run_in_executor(self._thread, self._work, items)
-            except Exception as error:
-                results = [error] * len(batch)
-            for ticket, result in zip(batch, results, strict=True):
-                if ticket.result.done():
-                    continue  # its task was cancelled
-                if isinstance(result, Exception):
-                    ticket.result.set_exception(result)
-                else:
-                    ticket.result.set_result(result)
-
-    async def _gather(self) -> None:
-        """Wait until a batch is full or its first item has waited long enough, or until closed."""
-        loop = asyncio.get_running_loop()
-        while not self._closing:
-            self._changed.clear()
-            remaining = None
-            if self._queue:
-                remaining = self._queue[0].since + self.wait - loop.time()
-                full = len(self._queue) >= self.max_items or self._size >= self.max_size
-                if full or remaining <= 0:
-                    return
-            try:
-                await asyncio.wait_for(self._changed.wait(), remaining)
-            except TimeoutError:
-                return
+            self._free -= 1
+            working = loop.run_in_executor(self._pool, self._work, [each.item for each in batch])
+            working.add_done_callback(partial(self._finish, batch))
 
     def _take(self) -> list[_Ticket[Item, Result]]:
-        batch: list[_Ticket[Item, Result]] = []
-        size = 0
+        batch = [self._queue.popleft()]
+        size = batch[0].size
         while self._queue and len(batch) < self.max_items:
-            if batch and size + self._queue[0].size > self.max_size:
+            size += self._queue[0].size
+            if size > self.max_size:
                 break
-            ticket = self._queue.popleft()
-            size += ticket.size
-            batch.append(ticket)
-        self._size -= size
+            batch.append(self._queue.popleft())
         return batch
+
+    def _finish(
+        self,
+        batch: list[_Ticket[Item, Result]],
+        work: "asyncio.Future[Sequence[Result | Exception]]",
+    ) -> None:
+        """Hand out the results of a batch and start the next."""
+        error = work.exception()
+        results = [error] * len(batch) if isinstance(error, Exception) else work.result()
+        for ticket, result in zip(batch, results, strict=True):
+            if ticket.result.done():
+                continue  # its task was cancelled
+            if isinstance(result, Exception):
+                ticket.result.set_exception(result)
+            else:
+                ticket.result.set_result(result)
+        self._free += 1
+        self._start_batches(work.get_loop())

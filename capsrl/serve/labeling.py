@@ -1,28 +1,31 @@
-"""Label a batch of requests in as few forward passes as possible."""
+"""Label a batch of requests in as few forward passes as possible, and write their responses."""
 
+import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice
-from typing import TYPE_CHECKING
+from itertools import chain, islice
 
+from fastapi import HTTPException
+
+from capsrl.data.conll09 import format_conll09
 from capsrl.errors import CapsrlError
+from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
-from capsrl.serve.requests import BadRequest, LabelRequest
-from capsrl.text.reading import mark_predicates, to_sentences
+from capsrl.serve.requests import LabelRequest
+from capsrl.tables.schema import ARGUMENT_COLUMNS
+from capsrl.tables.writing import csv_parts
+from capsrl.text.reading import mark_predicates, outside, to_sentences
 
-if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
-    from capsrl.labeler import Labeler
+_MAX_MESSAGE = 300  # characters; a message may quote a value of any length
 
-# Requests that arrive together have sentences of all lengths, and a CPU also computes the padding:
-# smaller batches of similar lengths take a fifth less time. On a GPU padding costs little.
-_CPU_BATCH = 16
+Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
 
 
 @dataclass(frozen=True)
 class LabelResponse:
-    """The JSON of a response, and the numbers of what is in it."""
+    """The body of a response, and the numbers of what is in it."""
 
     body: bytes
     sentences: int
@@ -31,64 +34,84 @@ class LabelResponse:
 
 
 def label_requests(
-    labeler: "Labeler", requests: Sequence[LabelRequest]
+    labeler: Labeler, requests: Sequence[LabelRequest], model: str
 ) -> list[LabelResponse | Exception]:
     """The response to each request, or the exception that this request alone caused.
 
     Sentences of requests with the same options share batches.
+
+    model  the field `model` of responses, as JSON
     """
     responses: dict[int, LabelResponse | Exception] = {}
-    groups: dict[Options, dict[int, list[list[Sentence]]]] = defaultdict(dict)
+    groups: dict[Options, list[int]] = defaultdict(list)
     for number, request in enumerate(requests):
-        try:
-            groups[request.options][number] = _read_texts(request)
-        except CapsrlError as error:
-            responses[number] = BadRequest(str(error))
-    for options, group in groups.items():
-        labeled = _label_group(labeler, list(group.values()), options)
-        for number, result in zip(group, labeled, strict=True):
-            responses[number] = (
-                result if isinstance(result, Exception) else _response(requests[number], result)
-            )
+        groups[request.options].append(number)
+    for options, numbers in groups.items():
+        group = [_read_texts(requests[number]) for number in numbers]
+        for number, result in zip(numbers, _label_group(labeler, group, options), strict=True):
+            responses[number] = _respond(requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
-def _read_texts(request: LabelRequest) -> list[list[Sentence]]:
-    """The sentences of each text; raises DataError for an offset outside the words."""
+def _read_texts(request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if request.at is None:
         return texts
-    return [mark_predicates(sentences, request.at) for sentences in texts]
+    return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
 
 
 def _label_group(
-    labeler: "Labeler", group: Sequence[list[list[Sentence]]], options: Options
-) -> list[list[list[Sentence]] | Exception]:
+    labeler: Labeler, group: Sequence[Texts], options: Options
+) -> list[Texts | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
+    sentences = [sentence for texts in group for text in texts for sentence in text]
     try:
-        labeled = labeler.label_sentences(
-            [sentence for texts in group for text in texts for sentence in text],
-            options=options,
-            batch_size=_CPU_BATCH if labeler.device == "cpu" else None,
-        )
+        labeled = labeler.label_sentences(sentences, options=options)
         return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
     except Exception as error:
         if len(group) == 1:
-            return [BadRequest(str(error)) if isinstance(error, CapsrlError) else error]
+            refused = isinstance(error, CapsrlError)
+            return [HTTPException(422, str(error)[:_MAX_MESSAGE]) if refused else error]
     # One bad request must not fail the others in its batch.
     return [_label_group(labeler, [texts], options)[0] for texts in group]
 
 
-def _response(request: LabelRequest, texts: Sequence[Sequence[Sentence]]) -> LabelResponse:
-    results = [
-        f'{{"sentences": [{", ".join(sentence.standalone().to_json() for sentence in text)}]}}'
-        for text in texts
-    ]
-    body = f'{{"results": [{", ".join(results)}]}}' if request.many else results[0]
-    sentences = [sentence for text in texts for sentence in text]
+def _respond(
+    request: LabelRequest, labeled: Texts | Exception, model: str
+) -> LabelResponse | Exception:
+    if isinstance(labeled, Exception):
+        return labeled
+    texts = [[sentence.standalone() for sentence in text] for text in labeled]
+    sentences = list(chain(*texts))
+    if request.format == "csv":
+        body = _write_csv(texts)
+    elif request.format == "conll09":
+        body = "".join(map(format_conll09, sentences))
+    else:
+        missing = sorted(outside(labeled[0], request.at)) if request.at else []
+        body = _write_json(request, texts, missing, model)
     return LabelResponse(
         body.encode(),
         sentences=len(sentences),
         words=sum(map(len, sentences)),
         propositions=sum(len(sentence.propositions) for sentence in sentences),
     )
+
+
+def _write_csv(texts: Texts) -> str:
+    tables = [
+        sentence.to_rows(document=document, number=number)
+        for document, text in enumerate(texts, 1)
+        for number, sentence in enumerate(text, 1)
+    ]
+    return "".join(csv_parts(chain(*tables), ARGUMENT_COLUMNS))
+
+
+def _write_json(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
+    results = [f'"sentences": [{", ".join(each.to_json() for each in text)}]' for text in texts]
+    if request.many:
+        listed = ", ".join(f"{{{result}}}" for result in results)
+        return f'{{"model": {model}, "results": [{listed}]}}'
+    told = [f"at: there is no word at offset {offset}" for offset in missing]
+    warnings = f', "warnings": {json.dumps(told)}' if told else ""
+    return f'{{"model": {model}, {results[0]}{warnings}}}'

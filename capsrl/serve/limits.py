@@ -18,9 +18,8 @@ class Limits:
     trace_characters  the same for a request with a trace, whose size is words x predicates
     seconds           time to receive a request, and time to answer it
     queue             number of requests that may wait
-    batch             number of requests labeled together
+    batch             number of requests labeled together; None: 8 with onnx, else 32
     batch_characters  total length of their texts, unless a single request is longer
-    wait              maximum batching delay in seconds
     """
 
     body: int = 1 << 20
@@ -29,6 +28,5 @@ class Limits:
     trace_characters: int = 4_000
     seconds: float = 30.0
     queue: int = 64
-    batch: int = 32
+    batch: int | None = None
     batch_characters: int = 10_000
-    wait: float = 0.004

@@ -1,35 +1,39 @@
-"""The parts of /openapi.json that FastAPI cannot derive."""
+"""Models and examples for /openapi.json, and the page /docs that shows it."""
 
+from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
+import fastapi_offline
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
-from pydantic import BaseModel
+from fastapi.openapi.docs import get_swagger_ui_html
+from fastapi.staticfiles import StaticFiles
+from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
-from capsrl.data.jsonl import json_schema
+from capsrl.data.json_check import schema_components
 from capsrl.serve.limits import Limits
 from capsrl.serve.requests import TextRequest, TextsRequest
 
 Json = dict[str, Any]
 
+MEDIA_TYPES = {"json": "application/json", "csv": "text/csv", "conll09": "text/plain"}
 _REF = "#/components/schemas/{model}"
 _TEXT = {"text": "Hiti signed the contract."}
 EXAMPLES: dict[str, Json] = {
-    "text": {"summary": "One text", "value": _TEXT},
-    "texts": {
-        "summary": "Several texts, low-probability arguments dropped",
-        "value": {"texts": ["Hiti signed.", "The dog barked."], "threshold": 0.5},
-    },
-    "at": {
-        "summary": "Predicates given by character offset",
-        "value": _TEXT | {"at": [5]},
-    },
-    "trace": {
-        "summary": "Role probabilities of each of three iterations",
-        "value": _TEXT | {"iterations": 3, "trace": True, "pos": ["verb"]},
-    },
+    "One text": _TEXT,
+    "Several texts, no improbable roles": {"texts": ["Hiti left.", "Dogs bark."], "threshold": 0.5},
+    "Predicates given by character offset": _TEXT | {"at": [5]},
+    "Role probabilities of each iteration": _TEXT | {"iterations": 3, "trace": True},
 }
+
+
+class Model(BaseModel):
+    """The model that a server runs."""
+
+    name: str = Field(description="A model that ships with capsrl, or the name of its folder.")
+    version: str = Field(description="The version of capsrl.")
+    fingerprint: str | None = Field(description="Changes with any file that decides the answers.")
 
 
 class Sentence(BaseModel):
@@ -37,21 +41,30 @@ class Sentence(BaseModel):
 
 
 class TextResult(BaseModel):
-    """The sentences of a text, with their propositions."""
+    """The sentences of one of several texts."""
 
     sentences: list[Sentence]
 
 
-class TextsResult(BaseModel):
-    """The results of several texts, in the order of the request."""
+class TextResponse(TextResult):
+    """The sentences of a text."""
 
+    model: Model
+    warnings: list[str] = Field([], description="Of offsets without a word; else absent.")
+
+
+class TextsResponse(BaseModel):
+    """The sentences of several texts, in the order of the request."""
+
+    model: Model
     results: list[TextResult]
 
 
 class Status(BaseModel):
-    """Whether the server works."""
+    """How the server is, and what it runs."""
 
     status: str
+    model: Model
 
 
 class Error(BaseModel):
@@ -60,21 +73,19 @@ class Error(BaseModel):
     detail: str
 
 
-_DESCRIPTIONS = {
-    401: "The token is missing or wrong",
-    408: "The request body did not arrive in time",
-    413: "The request body or its texts are too long",
-    415: "The request body is not JSON",
-    422: "The request body is not as described, or the library refuses it",
-    503: "Too many requests are waiting, or the response took too long",
+_STRING = {"schema": {"type": "string"}}
+LABELED: Json = {
+    "description": "The sentences of each text, with their propositions",
+    "model": TextResponse | TextsResponse,
+    "content": {MEDIA_TYPES["csv"]: _STRING, MEDIA_TYPES["conll09"]: _STRING},
 }
+METRICS: Json = {"description": "Metrics for Prometheus", "content": {"text/plain": _STRING}}
 
 
-def error_responses(*statuses: int) -> dict[int | str, Json]:
+def refusals(*statuses: int) -> dict[int | str, Json]:
     """For the `responses` of a route."""
-    content = {"application/json": {"schema": {"$ref": _REF.format(model="Error")}}}
     responses: dict[int | str, Json] = {
-        status: {"description": _DESCRIPTIONS[status], "content": content} for status in statuses
+        status: {"description": HTTPStatus(status).phrase, "model": Error} for status in statuses
     }
     if 503 in responses:
         seconds = {"description": "Seconds", "schema": {"type": "integer", "minimum": 1}}
@@ -85,45 +96,34 @@ def error_responses(*statuses: int) -> dict[int | str, Json]:
 def request_body(limits: Limits) -> Json:
     """For the `openapi_extra` of /label, which reads the body itself, within limits."""
     models = [{"$ref": _REF.format(model=name)} for name in ("TextRequest", "TextsRequest")]
-    body = {
-        "description": f"At most {limits.body:,} bytes, with texts of at most "
-        f"{limits.characters:,} characters in total, {limits.trace_characters:,} with a trace.",
-        "required": True,
-        "content": {"application/json": {"schema": {"oneOf": models}, "examples": EXAMPLES}},
-    }
+    examples = {name: {"value": value} for name, value in EXAMPLES.items()}
+    most = f"{limits.characters:,} characters in total, {limits.trace_characters:,} with a trace"
+    content = {"schema": {"oneOf": models}, "examples": examples}
+    about = f"At most {limits.body:,} bytes, with texts of at most {most}."
+    body = {"required": True, "description": about, "content": {"application/json": content}}
     return {"requestBody": body}
 
 
-def make_document(app: FastAPI) -> Json:
-    """FastAPI's own document, with the schemas it does not know of."""
-    document = get_openapi(
-        title=app.title, version=app.version, summary=app.summary, routes=app.routes
+def add_schemas(app: FastAPI) -> None:
+    """Add the schemas of requests and sentences to the document that FastAPI has made."""
+    _, schemas = models_json_schema(
+        [(TextRequest, "validation"), (TextsRequest, "validation")], ref_template=_REF
     )
-    models = (TextRequest, TextsRequest, Error)
-    _, schemas = models_json_schema([(each, "validation") for each in models], ref_template=_REF)
-    document["components"]["schemas"] |= schemas["$defs"] | _library_schemas()
-    return document
+    document = app.openapi()
+    document["components"]["schemas"] |= schemas["$defs"] | schema_components(_REF)
+    app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
 
 
-def _library_schemas() -> Json:
-    """The JSON schema of sentences, with its definitions as components."""
-    schema = json_schema()
-    parts = {_component(name): part for name, part in schema.pop("$defs").items()}
-    parts["Sentence"] = {key: value for key, value in schema.items() if key != "$schema"}
-    return {name: _with_refs(part) | {"title": name} for name, part in parts.items()}
-
-
-def _component(name: str) -> str:
-    return name[:1].upper() + name[1:]
-
-
-def _with_refs(schema: Any) -> Any:  # noqa: ANN401
-    """The schema with references to components instead of `$defs`."""
-    if isinstance(schema, list):
-        return [_with_refs(part) for part in schema]
-    if not isinstance(schema, dict):
-        return schema
-    changed = {key: _with_refs(part) for key, part in schema.items()}
-    if "$ref" in changed:
-        changed["$ref"] = _REF.format(model=_component(changed["$ref"].rpartition("/")[2]))
-    return changed
+def add_docs(app: FastAPI) -> None:
+    """Show Swagger UI at /docs, with the files that come in the package fastapi-offline."""
+    page = get_swagger_ui_html(
+        openapi_url="openapi.json",  # relative, so that it also works below a path of a proxy
+        title="capsrl: requests and responses",
+        swagger_js_url="docs-files/swagger-ui-bundle.js",
+        swagger_css_url="docs-files/swagger-ui.css",
+        swagger_favicon_url="static/icon.svg",
+        swagger_ui_parameters={"validatorUrl": None},  # would send the document to another site
+    )
+    files = Path(fastapi_offline.__file__).parent / "static"
+    app.mount("/docs-files", StaticFiles(directory=files))
+    app.add_api_route("/docs", lambda: page, include_in_schema=False)

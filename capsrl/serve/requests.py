@@ -1,64 +1,38 @@
 """Read requests to /label: receive the body within limits, check it, make a LabelRequest of it."""
 
 import asyncio
-from collections.abc import Collection
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from types import UnionType
-from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 from fastapi import HTTPException, Request
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-    WithJsonSchema,
-)
+from fastapi.exceptions import RequestValidationError
+from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create_model
 from pydantic_core import from_json
 
-from capsrl.errors import ConfigError
-from capsrl.options import Options
+from capsrl.options import Options, PredicatePos
 from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS, Limits
 
-_MAX_MESSAGE = 300  # characters; a message may quote a value of any length
-# Raw text marks no predicates: those that are known come as `at`.
-_OPTIONS = {field.name: field for field in fields(Options) if field.name != "predicates"}
-_RANGES = {  # for the OpenAPI document; `Options` checks them
-    "iterations": {"minimum": 1, "maximum": MAX_ITERATIONS},
-    "threshold": {"minimum": 0, "maximum": 1},
-    "sense_threshold": {"minimum": 0, "maximum": 1},
-    "proposition_threshold": {"minimum": 0, "maximum": 1},
-    "pos": {"minItems": 1},
-}
-_EXPECTED = {
-    "string_type": "a string",
-    "list_type": "a list",
-    "int_type": "an integer",
-    "int_from_float": "an integer",
-}
+Format = Literal["json", "csv", "conll09"]
 
-
-class BadRequest(Exception):
-    """A request that cannot be understood, or that the library refuses; the message says why."""
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message[:_MAX_MESSAGE])
+_MAX_SHOWN = 60  # characters of a value in a message
 
 
 @dataclass(frozen=True)
 class LabelRequest:
     """Texts to label, and how.
 
-    many  whether the texts came as a list, so that the response has a list of results
-    at    offsets of the predicates in the one text; None if the model finds them
+    many    whether the texts came as a list, so that the response has a list of results
+    at      offsets of the predicates in the one text; None if the model finds them
+    format  of the response
     """
 
     texts: tuple[str, ...]
     many: bool
     options: Options
     at: tuple[int, ...] | None = None
+    format: Format = "json"
 
     @property
     def characters(self) -> int:
@@ -66,175 +40,144 @@ class LabelRequest:
         return sum(map(len, self.texts))
 
 
-def _whole(value: object) -> object:
+def _to_int(value: object) -> object:
     """JSON has one type for numbers: 2.0 is the integer 2."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Offset = Annotated[int, BeforeValidator(_whole), WithJsonSchema({"type": "integer", "minimum": 0})]
+_Offset = Annotated[int, Field(ge=0), BeforeValidator(_to_int)]
+_THRESHOLDS = ("threshold", "sense_threshold", "proposition_threshold")
+_TYPES = {  # where JSON has other types than `Options`, or a request has limits
+    "pos": Annotated[list[PredicatePos], Field(min_length=1)] | None,
+    "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
+    **dict.fromkeys(_THRESHOLDS, Annotated[float, Field(ge=0, le=1)]),
+}
 
 
-def _describe_options(schema: dict[str, Any]) -> None:
-    """Add the fields of `Options` to the JSON schema of a request."""
-    hints = get_type_hints(Options)
-    for name, field in _OPTIONS.items():
-        described: dict[str, Any] = TypeAdapter(_json_type(hints[name])).json_schema()
-        for part in described.get("anyOf", [described]):
-            if part != {"type": "null"}:
-                part |= _RANGES.get(name, {})
-        schema["properties"][name] = described | {
-            "default": field.default,
-            "description": field.metadata["help"],
-        }
-    schema["additionalProperties"] = False
+def _option_fields() -> dict[str, Any]:
+    """The fields of `Options` for a pydantic model."""
+    types = get_type_hints(Options) | _TYPES
+    return {
+        field.name: (types[field.name], Field(field.default, description=field.metadata["help"]))
+        for field in fields(Options)
+        if field.name != "predicates"  # raw text marks none: those that are known come as `at`
+    }
 
 
-def _json_type(hint: Any) -> Any:  # noqa: ANN401
-    """The type of an option as JSON has it: a list for any collection."""
-    if get_origin(hint) is Collection:
-        return list[get_args(hint)]  # type: ignore[misc]
-    if isinstance(hint, UnionType):
-        return Union[tuple(map(_json_type, get_args(hint)))]  # noqa: UP007
-    return hint
+_config = ConfigDict(extra="forbid", strict=True)
+_OptionFields: Any = create_model("_OptionFields", __config__=_config, **_option_fields())
 
 
-class _Body(BaseModel):
-    """Base of both request types: extra fields are options, which `Options` checks."""
-
-    model_config = ConfigDict(extra="allow", strict=True, json_schema_extra=_describe_options)
-
-    def options(self, **fixed: Any) -> Options:  # noqa: ANN401
-        """The options of the request; raises BadRequest with the message of `Options`."""
-        given: dict[str, Any] = {
-            name: _whole(value) for name, value in (self.model_extra or {}).items()
-        }
-        for name in given.keys() - _OPTIONS.keys():
-            known = sorted({*_OPTIONS, *TextRequest.model_fields, *TextsRequest.model_fields})
-            raise BadRequest(f"{name[:40]}: expected a field named {', '.join(known)}, got another")
-        try:
-            options = Options(**fixed, **given)
-        except ConfigError as error:
-            raise BadRequest(str(error)) from None
-        if (n := options.iterations or 0) > MAX_ITERATIONS:
-            raise BadRequest(f"iterations: expected at most {MAX_ITERATIONS}, got {n}")
-        return options
-
-
-class TextRequest(_Body):
+class TextRequest(_OptionFields):  # type: ignore[misc]  # mypy knows nothing of its base
     """One text to label."""
 
     text: str = Field(description="Raw text with any number of sentences.")
-    at: list[Offset] | None = Field(
+    at: list[_Offset] | None = Field(
         None,
         max_length=MAX_PREDICATES,
-        description="Known predicates: for each, the offset of one of its characters, counted in "
-        "Unicode code points. By default the model finds the predicates.",
+        description="Offset of a character of each predicate, in Unicode code points; null: found.",
     )
 
 
-class TextsRequest(_Body):
+class TextsRequest(_OptionFields):  # type: ignore[misc]
     """Several texts to label, independently of each other."""
 
     texts: list[str] = Field(max_length=MAX_TEXTS, description="Raw texts.")
 
 
-async def read_request(request: Request, limits: Limits) -> LabelRequest:
+async def read_request(request: Request, limits: Limits, format: Format) -> LabelRequest:
     """Receive and check a request to /label.
 
-    Raises BadRequest for a body that is not as described, HTTPException for one that is too
-    large, too slow or not JSON, ClientDisconnect when the client goes away.
+    Raises RequestValidationError for a body that is not as described, HTTPException for one that
+    is too large or too slow or has another type, ClientDisconnect when the client goes away.
     """
     media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media_type != "application/json":
         # Pages of other sites may post forms and plain text here without asking for permission.
-        raise HTTPException(
-            415, f"content-type: expected application/json, got {media_type[:40] or 'none'}"
-        )
-    parsed = parse_body(await _read_body(request, limits))
-    most, what = limits.characters, "characters"
-    if parsed.options.trace and limits.trace_characters < most:
-        most, what = limits.trace_characters, "characters with a trace"
-    if parsed.characters > most:
-        raise HTTPException(
-            413,
-            f"text: expected at most {most:,} {what}, got {parsed.characters:,}; send it in parts",
-        )
+        sent = media_type[:_MAX_SHOWN] or "none"
+        raise HTTPException(415, f"the content type must be application/json; you sent {sent}")
+    parsed = parse_body(await _read_body(request, limits), format)
+    most, when = limits.characters, ""
+    if parsed.options.trace:
+        most, when = min(most, limits.trace_characters), " when trace is true"
+    if (n := parsed.characters) > most:
+        must = f"must have at most {most:,} characters{when}; you sent {n:,}: send it in parts"
+        raise HTTPException(413, f"the text {must}")
     return parsed
 
 
-def parse_body(body: bytes) -> LabelRequest:
-    """The request that a body describes; raises BadRequest naming the field that is wrong."""
-    try:
-        data = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise BadRequest(f"body: expected JSON, got an error: {error}") from None
-    if not isinstance(data, dict):
-        raise BadRequest(f'body: expected an object such as {{"text": "..."}}, got {data!r:.60}')
-    if ("text" in data) == ("texts" in data):
-        got = "both" if "text" in data else "neither"
-        raise BadRequest(f"body: expected either text or texts, got {got}")
-    try:
-        if "texts" in data:
-            if "at" in data:
-                raise BadRequest("at: expected with text only, got texts; send them one by one")
-            many = TextsRequest.model_validate(data)
-            return LabelRequest(tuple(many.texts), True, many.options(predicates="found"))
-        one = TextRequest.model_validate(data)
-    except ValidationError as error:
-        raise BadRequest(_message(error)) from None
-    if one.at is None:
-        return LabelRequest((one.text,), False, one.options(predicates="found"))
-    return LabelRequest((one.text,), False, one.options(predicates="marked"), tuple(one.at))
-
-
-def _message(error: ValidationError) -> str:
-    """The first mistake, worded like the messages of the library."""
-    first = error.errors(include_url=False)[0]
-    where = ".".join(map(str, first["loc"]))
-    if first["type"] == "too_long":
-        return f"{where}: expected at most {first['ctx']['max_length']:,} items, got more"
-    expected = _EXPECTED.get(first["type"], first["msg"])
-    return f"{where}: expected {expected}, got {first['input']!r:.60}"
-
-
 async def _read_body(request: Request, limits: Limits) -> bytes:
-    announced = request.headers.get("content-length", "")
-    too_long = announced.isdecimal() and int(announced) > limits.body
-    if too_long and "expect" in request.headers:
-        raise _too_long(limits)  # the client waits for permission to send the body
-    body, dropped = bytearray(), 0
+    """The body, or HTTPException; what is too long is read to a limit, but not kept."""
+    must = f"must have at most {limits.body:,} bytes; you sent more: send the texts in parts"
+    # What is left of the body is not read, so the connection cannot be used again.
+    too_long = HTTPException(413, f"the body {must}", {"Connection": "close"})
+    size = int(request.headers.get("content-length", 0))
+    if size > limits.body and "expect" in request.headers:
+        raise too_long  # the client waits for permission to send the body
+    body, read = bytearray(), 0
     try:
         async with asyncio.timeout(limits.seconds):
             async for part in request.stream():
-                too_long = too_long or len(body) + len(part) > limits.body
-                if not too_long:
+                read += len(part)
+                size = max(size, read)
+                if size <= limits.body:
                     body += part
-                    continue
-                dropped += len(part)
-                if dropped > limits.drain:
+                elif read > limits.body + limits.drain:
                     break
     except TimeoutError:
-        if not too_long:
-            raise HTTPException(
-                408,
-                f"body: expected all of it within {limits.seconds:g} seconds, "
-                f"got {len(body):,} bytes",
-            ) from None
-    if too_long:
-        raise _too_long(limits)
+        must = f"must arrive within {limits.seconds:g} seconds; {read:,} bytes did"
+        raise HTTPException(408, f"the body {must}") from None
+    if size > limits.body:
+        raise too_long
     return bytes(body)
 
 
-def _too_long(limits: Limits) -> HTTPException:
-    return HTTPException(
-        413,
-        f"body: expected at most {limits.body:,} bytes, got more; send the texts in parts",
-        # What is left of the body is not read, so the connection cannot be used again.
-        headers={"Connection": "close"},
-    )
+def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
+    """The request that a body describes; raises RequestValidationError if it describes none."""
+    try:
+        data = from_json(body, allow_inf_nan=False)
+        many = isinstance(data, dict) and "texts" in data and "text" not in data
+        given = (TextsRequest if many else TextRequest).model_validate(data).model_dump()
+    except ValidationError as error:
+        raise RequestValidationError(error.errors(include_url=False)) from None
+    except ValueError as error:
+        mistake = {
+            "type": "json_invalid",
+            "loc": (),
+            "ctx": {"error": error if body else "it is empty"},
+        }
+        raise RequestValidationError([mistake]) from None
+    texts = given.pop("texts") if many else [given.pop("text")]
+    at = given.pop("at", None)
+    options = Options(predicates="found" if at is None else "marked", **given)
+    return LabelRequest(tuple(texts), many, options, None if at is None else tuple(at), format)
 
 
-async def wait_for_disconnect(request: Request) -> None:
-    """Return when the client has gone; its body must have been read."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+# What is wrong, by pydantic's type of error: its own English is written for programmers.
+_MUST = {
+    "json_invalid": "must be JSON; {error}",
+    "model_type": 'must be an object such as {{"text": "..."}}',
+    "missing": 'is missing; send {{"text": "..."}} or {{"texts": ["...", "..."]}}',
+    "extra_forbidden": "is not a field of this request; see /docs",
+    "string_type": "must be a string",
+    "list_type": "must be a list",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "bool_type": "must be true or false",
+    "greater_than_equal": "must be at least {ge:g}",
+    "less_than_equal": "must be at most {le:g}",
+    "literal_error": "must be {expected}",
+    "too_long": "must have at most {max_length:,} items",
+    "too_short": "must have at least {min_length} item",
+}
+
+
+def explain(error: Mapping[str, Any]) -> str:
+    """One mistake in plain words: threshold must be at most 1; you sent 2."""
+    where = ".".join(str(part)[:_MAX_SHOWN] for part in error["loc"]) or "the body"
+    must = _MUST.get(error["type"], "is not as described").format_map(error.get("ctx", {}))
+    if ";" in must:
+        return f"{where} {must}"
+    shown = json.dumps(error["input"], ensure_ascii=False)
+    cut = shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}..."
+    return f"{where} {must}; you sent {cut}"

@@ -18,23 +18,15 @@ def to_displacy(sentence: Sentence) -> list[dict[str, Any]]:
 
 
 def _drawing(sentence: Sentence, proposition: Proposition) -> dict[str, Any]:
-    own = [part.role for part in proposition.arguments if part.word == proposition.predicate]
-    tags = [""] * len(sentence)
-    tags[proposition.predicate] = " ".join([proposition.sense or "", *own]).strip()
-    return {
-        "words": [
-            {"text": word, "tag": tag} for word, tag in zip(sentence.words, tags, strict=True)
-        ],
-        "arcs": [
-            {
-                # displaCy requires start < end; `dir` is the side of the arrow head.
-                "start": min(proposition.predicate, argument.word),
-                "end": max(proposition.predicate, argument.word),
-                "label": argument.role,
-                "dir": "left" if argument.word < proposition.predicate else "right",
-            }
-            for argument in proposition.arguments
-            if argument.word != proposition.predicate
-        ],
-        "settings": {},
-    }
+    at = proposition.predicate
+    own = [part.role for part in proposition.arguments if part.word == at]
+    words = [{"text": word, "tag": ""} for word in sentence.words]
+    words[at]["tag"] = " ".join([proposition.sense or "", *own]).strip()
+    arcs = [
+        # displaCy requires start < end; `dir` is the side of the arrow head.
+        {"start": min(at, part.word), "end": max(at, part.word), "label": part.role}
+        | {"dir": "left" if part.word < at else "right"}
+        for part in proposition.arguments
+        if part.word != at
+    ]
+    return {"words": words, "arcs": arcs, "settings": {}}

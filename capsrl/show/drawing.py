@@ -1,58 +1,39 @@
-"""Draw sentences as SVG: words, and arcs from predicates to their arguments.
+"""Draw propositions as SVG: the words, and arcs from the predicate to its arguments.
 
 A drawing is self-contained (no script, font or link) and well-formed XML whatever the words are.
 Its colors are plain attributes, which every viewer supports; a style sheet adds a dark theme.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
 
-from capsrl.sentence import Sentence
-from capsrl.show.formatting import escaped, text_width
-from capsrl.show.geometry import LABEL_SIZE, WORD_SIZE, Segment
-from capsrl.show.layout import make_layout, sense_label
+from capsrl.sentence import Proposition, Sentence
+from capsrl.show.colors import INK, PAPER, role_class, role_color, role_style
+from capsrl.show.formatting import escaped, show_probability, show_sense, visible
+from capsrl.show.layout import LABEL_SIZE, WORD_SIZE, Arc, Line, Segment, make_layout
+from capsrl.show.role_history import histories_or_arguments
 
 MAX_WIDTH = 960.0
-FONT = "Arial, 'Helvetica Neue', 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
-_MARGIN = 14.0
+_FONT = "Arial, 'Helvetica Neue', 'Liberation Sans', 'DejaVu Sans', sans-serif"
+_MARGIN = 10.0
 _LEVEL = 19.0  # height of one level of arcs
 _STEM = 8.0  # gap between the words and the first level
-_WORD, _SENSE, _BREAK = 19.0, 14.0, 14.0  # heights of words, senses, and gaps between lines
+_WORD, _SENSE, _BREAK = 22.0, 16.0, 12.0  # heights of words, senses, and gaps between lines
 _BEND = 7.0  # radius of the corners of arcs
-
-
-@dataclass(frozen=True, slots=True)
-class Palette:
-    """Colors of words and background, and one hue per proposition; the ninth takes the first again.
-
-    Every hue has a contrast of at least 4.5 to the background.
-    """
-
-    ink: str
-    paper: str
-    hues: tuple[str, ...]
-
-
-LIGHT = Palette(
-    "#1f2328",
-    "#ffffff",
-    ("#0b5fa5", "#b3400e", "#0f7355", "#8a3d9e", "#856000", "#b0245f", "#3d6b00", "#4a4fb8"),
-)
-DARK = Palette(
-    "#e6e6e6",
-    "#16181d",
-    ("#6db3f2", "#ff9b6a", "#4fd1a5", "#d49ae6", "#e0b84a", "#ff8fb8", "#a8d05a", "#a5a9ff"),
-)
+_BRACKET = 5.0  # distance of two brackets, one below the other
+_HIDDEN = ' aria-hidden="true"'  # the table beside the drawing says the same
+_INKED = f'class="capsrl-ink" fill="{INK[0]}"'
 
 
 def svg(sentence: Sentence, *, max_width: float = MAX_WIDTH) -> str:
-    """Draw the propositions of a sentence, each in its own color.
+    """Draw the propositions of a sentence one below the other; each role has its color.
 
-    The sense is below its predicate; roles are on their arcs, with probabilities where known:
-    improbable arcs are paler. Long sentences are wrapped; an arc to another line leaves at the
-    edge, and its label on the other line names the predicate too. The theme is light, or dark if
-    the viewer prefers it.
+    The sense is below the predicate; roles are on their arcs, with probabilities where known:
+    improbable arcs are paler. Phrases are underlined, head words more thickly. Long sentences are
+    wrapped; an argument on another line than the predicate has a flag instead of an arc. The theme
+    is light, or dark if the viewer prefers it.
 
     max_width  width at which lines are wrapped, in pixels
     """
@@ -61,117 +42,155 @@ def svg(sentence: Sentence, *, max_width: float = MAX_WIDTH) -> str:
 
 def svg_sheet(sentences: Iterable[Sentence], *, max_width: float = MAX_WIDTH) -> str:
     """Draw several sentences one below the other, each as `svg` does."""
-    width = height = 0.0
-    groups: list[str] = []
+    width, y, groups = 0.0, _MARGIN, ""
     for sentence in sentences:
-        drawing = _draw(sentence, max_width)
-        origin = f"translate({_MARGIN:g} {height:g})"
-        groups.append(f'<g class="capsrl-svg" transform="{origin}">{drawing.content}</g>')
-        width = max(width, drawing.width)
-        height += drawing.height
-    size = f'width="{width:.0f}" height="{height:.0f}" viewBox="0 0 {width:.0f} {height:.0f}"'
+        for proposition in sentence.propositions or (None,):
+            arcs = _arcs(proposition, numbers=True)
+            for line in _lines(sentence, proposition, arcs, max_width):
+                groups += f'<g transform="translate({_MARGIN:g} {y:.1f})">{line.content}</g>'
+                width = max(width, line.width)
+                y += line.height
+    dark = f".capsrl-paper{{fill:{PAPER[1]}}}.capsrl-ink{{fill:{INK[1]}}}"
+    style = f"<style>{role_style()}@media (prefers-color-scheme:dark){{{dark}}}</style>"
+    paper = f'<rect class="capsrl-paper" width="100%" height="100%" fill="{PAPER[0]}"/>'
+    return _element(f"{style}{paper}{groups}", width, y)
+
+
+def svg_lines(
+    sentence: Sentence, proposition: Proposition, *, max_width: float, steps: bool = False
+) -> str:
+    """Draw a proposition as HTML: every line is an SVG; successive lines without roles are folded.
+
+    The page must have the rules of `role_style`.
+
+    steps  with an arc for each role that a word had after any iteration, and `data-states` from
+           `RoleHistory`, for a page that shows one iteration after the other
+    """
+    arcs = _arcs(proposition, steps=steps)
+    lines = list(_lines(sentence, proposition, arcs, max_width - 2 * _MARGIN))
+    html = ""
+    for is_idle, group in groupby(lines, key=lambda line: line.is_idle):
+        run = list(group)
+        drawn = "".join(
+            _element(
+                f'<g transform="translate({_MARGIN:g} 0)">{content}</g>', width, height, _HIDDEN
+            )
+            for content, width, height, *_ in run
+        )
+        if is_idle and len(lines) > 2:
+            n_words = sum(line.n_words for line in run)
+            drawn = f"<details><summary>{n_words} words without a role</summary>{drawn}</details>"
+        html += drawn
+    return html
+
+
+def sense_label(proposition: Proposition) -> str:
+    """The text below a predicate."""
+    return f"{show_sense(proposition)} {show_probability(proposition.probability)}".strip()
+
+
+def _element(content: str, width: float, height: float, hidden: str = "") -> str:
+    size = f"{width + 2 * _MARGIN:.0f}", f"{height:.0f}"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}" '
-        f'font-size="{WORD_SIZE:g}" text-anchor="middle"><style>{style()}</style>'
-        f'<rect class="capsrl-paper" width="100%" height="100%" fill="{LIGHT.paper}"/>'
-        f"{''.join(groups)}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{size[0]}" height="{size[1]}" '
+        f'viewBox="0 0 {" ".join(size)}"{hidden} '
+        f'font-family="{_FONT}" font-size="{WORD_SIZE:g}" text-anchor="middle">{content}</svg>'
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Drawing:
+def _arcs(shown: Proposition | None, *, numbers: bool = False, steps: bool = False) -> list[Arc]:
+    arcs: list[Arc] = []
+    for row in histories_or_arguments(shown, trace=steps) if shown else ():
+        part, label, sure = row.argument, visible(row.role), None
+        phrase = (row.word, row.word) if part else None
+        if part and part.phrase:
+            phrase = (part.phrase.first, part.phrase.last)
+        if part and numbers:
+            sure = part.probability
+            label = f"{label} {show_probability(sure)}".strip()
+        arcs.append(Arc(row.word, row.role, label, sure, phrase, row.states))
+    return sorted(arcs, key=lambda arc: arc.word)
+
+
+class _Drawn(NamedTuple):
     content: str
     width: float
     height: float
+    n_words: int
+    is_idle: bool
 
 
-def _draw(sentence: Sentence, max_width: float) -> _Drawing:
-    layout = make_layout(sentence, max_width=max_width)
-    numbers_of: dict[int, list[int]] = {}  # propositions by predicate; a word may have two
-    for number, proposition in enumerate(sentence.propositions):
-        numbers_of.setdefault(proposition.predicate, []).append(number)
-    groups: list[list[str]] = [[] for _ in sentence.propositions]
-    words: list[str] = []
-    y = _MARGIN
-    for line in layout.lines:
-        y += line.n_levels * _LEVEL + (_STEM if line.segments else 0.0)
-        base = y + _WORD * 0.75
-        for segment in line.segments:
-            groups[segment.arc.proposition].append(_arc(segment, y))
+def _lines(
+    sentence: Sentence, proposition: Proposition | None, arcs: list[Arc], max_width: float
+) -> Iterator[_Drawn]:
+    predicate = proposition.predicate if proposition else -1
+    sense = sense_label(proposition) if proposition else ""
+    for line in make_layout(sentence.words, predicate, sense, arcs, max_width=max_width):
+        n_levels = max((segment.level for segment in line.segments), default=0)
+        y = n_levels * _LEVEL + (_STEM if n_levels else 0.0)  # top of the words
+        base, last = y + _WORD * 0.7, line.boxes[-1]
+        brackets = _brackets(line, arcs, base + 6)
+        content = "".join([*brackets, *(_arc(segment, y) for segment in line.segments)])
+        depth = _BRACKET if brackets else 0.0
         for box in line.boxes:
-            numbers = numbers_of.get(box.word, [])
-            owner = groups[numbers[0]] if numbers else words
-            owner.append(_word(box.x, base, sentence.words[box.word], colored=bool(numbers)))
-            for row, number in enumerate(numbers, start=1):
-                sense = sense_label(sentence.propositions[number])
-                groups[number].append(_sense(box.x, base + row * _SENSE, sense))
-        n_senses = max(len(numbers_of.get(box.word, [])) for box in line.boxes)
-        y += _WORD + n_senses * _SENSE + _BREAK
-    content = [f'<g class="capsrl-ink" fill="{LIGHT.ink}">{"".join(words)}</g>']
-    content += [_group(parts, number) for number, parts in enumerate(groups)]
-    height = max(y - _BREAK, _MARGIN) + _MARGIN
-    return _Drawing("".join(content), layout.width + 2 * _MARGIN, height)
+            bold = ' font-weight="700"' if box.word == predicate else ""
+            content += _text(box.x, base, sentence.words[box.word], _INKED + bold)
+            if box.word == predicate:
+                style = f'{_INKED} font-size="{LABEL_SIZE:g}" font-style="italic"'
+                content += _text(box.x, base + _SENSE, sense, style)
+                depth = _SENSE
+        width = max([last.x + last.half, *(each.label_x + each.arc.half for each in line.segments)])
+        height = y + _WORD + depth + _BREAK
+        yield _Drawn(content, width, height, len(line.boxes), not (n_levels or depth))
 
 
-def style() -> str:
-    """CSS rules for the dark theme, and to highlight the proposition under the mouse."""
-    hues = "".join(f".capsrl-c{number}{{color:{hue}}}" for number, hue in enumerate(DARK.hues))
-    return (
-        ".capsrl-svg:has(.capsrl-p:hover) .capsrl-p:not(:hover){opacity:.15}"
-        "@media (prefers-color-scheme:dark){"
-        f".capsrl-paper{{fill:{DARK.paper}}}.capsrl-ink{{fill:{DARK.ink}}}{hues}}}"
-    )
+def _text(x: float, y: float, text: str, attributes: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" {attributes}>{escaped(text)}</text>'
 
 
-def _group(parts: list[str], number: int) -> str:
-    """Everything that belongs to one proposition, so that it can be highlighted."""
-    hue = number % len(LIGHT.hues)
-    return f'<g class="capsrl-p capsrl-c{hue}" color="{LIGHT.hues[hue]}">{"".join(parts)}</g>'
+def _group(arc: Arc, content: str, kind: str) -> str:
+    states = f' data-states="{arc.states}"' if arc.states else ""
+    names = f"{kind} {role_class(arc.role)}"
+    return f'<g class="{names}" color="{role_color(arc.role)}"{states}>{content}</g>'
 
 
-def _word(x: float, y: float, word: str, *, colored: bool) -> str:
-    fill = ' fill="currentColor"' if colored else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}"{fill}>{escaped(word)}</text>'
-
-
-def _sense(x: float, y: float, sense: str) -> str:
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="currentColor" font-size="{LABEL_SIZE:g}" '
-        f'font-style="italic">{escaped(sense)}</text>'
-    )
+def _brackets(line: Line, arcs: list[Arc], y: float) -> list[str]:
+    """Lines below phrases, thicker below head words; of two that overlap, the longer is lower."""
+    brackets: list[str] = []
+    words: list[tuple[int, int]] = []  # of the brackets so far
+    for arc in sorted(arcs, key=lambda arc: arc.phrase[1] - arc.phrase[0] if arc.phrase else 0):
+        first, last = arc.phrase or (0, -1)
+        boxes = [box for box in line.boxes if first <= box.word <= last]
+        if boxes:
+            at = y + _BRACKET * sum(first <= end and start <= last for start, end in words)
+            words.append((first, last))
+            left, right = boxes[0].x - boxes[0].half, boxes[-1].x + boxes[-1].half
+            content = f'<path d="M{left:.1f} {at - 3:.1f}v3H{right:.1f}v-3" fill="none" '
+            content += 'stroke="currentColor" stroke-width="1.2"/>'
+            for head in (box for box in boxes if box.word == arc.word):
+                size = f'width="{2 * head.half:.1f}" height="3.5" fill="currentColor"'
+                content += f'<rect x="{head.x - head.half:.1f}" y="{at - 2:.1f}" {size}/>'
+            brackets.append(_group(arc, content, "capsrl-bracket"))
+    return brackets
 
 
 def _arc(segment: Segment, y: float) -> str:
-    """An arc with its arrow head and label; `y` is the top of the words."""
-    left, right = segment.left, segment.right
-    top = y - _STEM - (segment.level - 0.5) * _LEVEL
-    foot = y - 2
+    """An arc or a flag with its arrow head and label; `y` is the top of the words."""
+    left, right, tip, arc = segment.left, segment.right, segment.tip, segment.arc
+    top, foot = y - _STEM - (segment.level - 0.5) * _LEVEL, y - 2
     bend = min(_BEND, (right - left) / 2)
-    down_left, down_right = segment.down_at
-    path = [f"M{left:.1f} {top:.1f}"]
-    if down_left:
-        path = [f"M{left:.1f} {foot:.1f}V{top + bend:.1f}q0 {-bend:.1f} {bend:.1f} {-bend:.1f}"]
-    path.append(f"H{right - bend if down_right else right:.1f}")
-    if down_right:
-        path.append(f"q{bend:.1f} 0 {bend:.1f} {bend:.1f}V{foot:.1f}")
-    parts = [
-        f'<path d="{"".join(path)}" fill="none" stroke="currentColor" stroke-width="1.3" '
-        f'stroke-opacity="{_opacity(segment.arc.probability):.2f}"/>'
-    ]
-    if segment.head_at is not None:
-        tip = left if segment.head_at == "left" else right
-        head = f"M{tip - 3.5:.1f} {foot - 6:.1f}h7l-3.5 7z"
-        parts.append(f'<path d="{head}" fill="currentColor"/>')
-    width = text_width(segment.label, LABEL_SIZE)
-    parts.append(
-        f'<rect class="capsrl-paper" x="{segment.label_x - width / 2:.1f}" y="{top - 6:.1f}" '
-        f'width="{width:.1f}" height="12" fill="{LIGHT.paper}"/>'
-        f'<text x="{segment.label_x:.1f}" y="{top + 4:.1f}" fill="currentColor" '
-        f'font-size="{LABEL_SIZE:g}">{escaped(segment.label)}</text>'
+    path = f"M{left:.1f} {foot:.1f}V{top + bend:.1f}"
+    if left < right:
+        path += f"q0 {-bend:.1f} {bend:.1f} {-bend:.1f}H{right - bend:.1f}"
+        path += f"q{bend:.1f} 0 {bend:.1f} {bend:.1f}V{foot:.1f}"
+    sure = 1.0 if arc.probability is None else arc.probability
+    label = f'fill="currentColor" font-size="{LABEL_SIZE:g}" font-weight="700"'
+    content = (
+        f'<path class="capsrl-line" d="{path}" fill="none" stroke="currentColor" '
+        f'stroke-width="1.4" stroke-opacity="{0.35 + 0.65 * sure:.2f}"/>'
+        f'<path d="M{tip - 3.5:.1f} {foot - 6:.1f}h7l-3.5 7z" fill="currentColor"/>'
+        f'<rect class="capsrl-paper" x="{segment.label_x - arc.half:.1f}" y="{top - 6:.1f}" '
+        f'width="{2 * arc.half:.1f}" height="12" fill="{PAPER[0]}"/>'
+        f"{_text(segment.label_x, top + 4, arc.label, label)}"
     )
-    return "".join(parts)
-
-
-def _opacity(probability: float | None) -> float:
-    known = 1.0 if probability is None else min(max(probability, 0.0), 1.0)
-    return 0.35 + 0.65 * known
+    return _group(arc, content, "capsrl-arc")

@@ -7,28 +7,10 @@ import unicodedata
 from capsrl.sentence import Argument, Proposition, Sentence
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
-
 # In hundredths of the font size: the wider of DejaVu Sans and Arial, since the viewer's font is
 # unknown and words must not overlap in either.
-_WIDTHS = {
-    character: width
-    for width, characters in {
-        30: "'Iijl",
-        35: ",./:;\\| ",
-        40: "!()-[]ft",
-        45: "r",
-        50: '"*J`',
-        55: "csz",
-        60: "?L_kvxy",
-        70: "ABEKPSVXYZ",
-        75: "CNRU",
-        80: "&DGHOQ",
-        90: "#+<=>^w~M",
-        100: "%Wm",
-        105: "@",
-    }.items()
-    for character in characters
-}
+_WIDTHS = dict.fromkeys("'Iijl,./:;\\| ", 35) | dict.fromkeys('!()-[]ftr"*J`', 48)
+_WIDTHS |= dict.fromkeys("cszkvxyL?_", 60) | dict.fromkeys("#+<=>^w~M%Wm@", 105)
 _LOWER, _UPPER, _WIDE = 65, 80, 105
 
 
@@ -72,19 +54,14 @@ def show_offsets(part: Argument | Proposition, sentence: Sentence) -> str:
 
 def _symbol(found: re.Match[str]) -> str:
     code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "\u2421" if code == 0x7F else "\ufffd"
+    return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
 
 
 def _width(character: str) -> int:
-    known = _WIDTHS.get(character)
-    if known is not None:
-        return known
-    if character < "\x7f":
-        return _LOWER
+    if character in _WIDTHS:
+        return _WIDTHS[character]
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0  # combines with the character before
     if unicodedata.east_asian_width(character) in ("W", "F"):
         return _WIDE
-    return _LOWER if character.islower() else _UPPER
+    return _LOWER if character.islower() or character.isdecimal() else _UPPER

@@ -1,23 +1,33 @@
-"""Write sentences as HTML: a drawing and tables for each, as a page or a fragment.
+"""Write sentences as HTML, as a page or a fragment: a drawing and a table for each proposition.
 
-The page is self-contained (no script, no link) and also well-formed XML.
+The page is self-contained (no script, no link) and also well-formed XML. On narrow screens, which
+drawings do not fit, the tables show the same.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
 
-from capsrl.sentence import Proposition, Sentence
-from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
-from capsrl.show.drawing import DARK, FONT, LIGHT, MAX_WIDTH, Palette, style, svg
-from capsrl.show.formatting import escaped, show_probability
-from capsrl.show.layout import sense_label
-from capsrl.show.role_history import RoleHistory
+from capsrl.sentence import Sentence
+from capsrl.show.colors import role_style
+from capsrl.show.drawing import svg_lines
+from capsrl.show.formatting import escaped
+from capsrl.show.proposition_html import heading_html, table_html
 from capsrl.text.phrases import with_phrases
+from capsrl.text.spacing import text_of
 
-_BAR = "#5a8fd0"  # bars behind probabilities; half transparent, to suit both themes
+_WIDTH = 760.0  # of drawings
 _NOTE = (
-    "start, 1, 2, ...: the probability of the role before and after each iteration. A role beside "
-    "it was more probable then. Roles in parentheses are not in the result."
+    "Each role has its color; point at it to see its meaning. Phrases are underlined, head words "
+    "more thickly. 1, 2, ...: the probability of a role after each iteration, blank below 0.05, "
+    "bold where the word had the role. Roles that are crossed out are not in the result."
 )
+
+
+@cache
+def show_style() -> str:
+    """The CSS rules of everything that shows propositions, with the colors of roles."""
+    return (Path(__file__).parent / "show.css").read_text(encoding="utf-8") + role_style()
 
 
 def html(sentences: Iterable[Sentence], *, title: str = "Propositions") -> str:
@@ -31,16 +41,15 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
     Sentences with traces show the probabilities of every iteration.
     """
     yield (
-        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml">\n<head>'
+        '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
-        f"<title>{escaped(title)}</title><style>{_style()}body{{margin:2em auto;"
-        f"max-width:{MAX_WIDTH + 80:.0f}px}}</style></head>\n"
-        f'<body class="capsrl">\n<h1>{escaped(title)}</h1>\n'
+        f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
     )
     for number, sentence in enumerate(sentences, start=1):
-        name = escaped(sentence.id or str(number))
-        yield f"<section><h2>{name}</h2>{_body(sentence)}</section>\n"
-    yield "</body>\n</html>\n"
+        name = f"<small>{escaped(sentence.id or str(number))}</small>"
+        yield f"<section>{_body(sentence, name)}</section>\n"
+    yield "</main>\n</body>\n</html>\n"
 
 
 def html_fragment(sentence: Sentence) -> str:
@@ -48,70 +57,16 @@ def html_fragment(sentence: Sentence) -> str:
 
     Arguments without a phrase get the one that the parse of the sentence gives, if it has one.
     """
-    body = _body(with_phrases(sentence))
-    return f'<div class="capsrl"><style>{_style()}</style>{body}</div>'
+    body = _body(with_phrases(sentence), "")
+    return f'<div class="capsrl"><style>{show_style()}</style>{body}</div>'
 
 
-def _body(sentence: Sentence) -> str:
-    drawing = f'<div class="capsrl-drawing">{svg(sentence)}</div>'
-    if not sentence.propositions:
-        return drawing
-    tables = "".join(_table(sentence, each) for each in sentence.propositions)
-    n_propositions = len(sentence.propositions)
-    count = f"{n_propositions} proposition{'s' if n_propositions > 1 else ''}"
-    mark = ""
-    if any(proposition.trace is not None for proposition in sentence.propositions):
-        # Someone asked for the trace, so show it. Other tables only repeat the drawing.
-        mark, tables = ' open="open"', f"{tables}<p>{_NOTE}</p>"
-    return f"{drawing}<details{mark}><summary>{count}</summary>{tables}</details>"
-
-
-def _table(sentence: Sentence, proposition: Proposition) -> str:
-    rows = make_rows(sentence, proposition, trace=True)
-    columns = known_columns(rows)
-    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
-    headings = [HEADINGS[column] for column in columns] + step_headings(n_steps)
-    head = "".join(f"<th>{heading}</th>" for heading in headings)
-    lines = "".join(_row(row, columns, n_steps) for row in rows)
-    definition = f": {escaped(proposition.definition)}" if proposition.definition else ""
-    return (
-        f"<table><caption><b>{escaped(proposition.form or '')}</b> "
-        f"<i>{escaped(sense_label(proposition))}</i>{definition}</caption>"
-        + (f"<thead><tr>{head}</tr></thead><tbody>{lines}</tbody>" if rows else "")
-        + "</table>"
+def _body(sentence: Sentence, name: str) -> str:
+    text = escaped(" ".join(text_of(sentence).split()))
+    propositions = "".join(
+        f'<div class="capsrl-proposition"><p>{heading_html(each)}</p><div class="capsrl-columns">'
+        f'<div class="capsrl-drawing">{svg_lines(sentence, each, max_width=_WIDTH)}</div>'
+        f"{table_html(sentence, each)}</div></div>"
+        for each in sentence.propositions
     )
-
-
-def _row(row: Row, columns: list[int], n_steps: int) -> str:
-    cells = "".join(f'<td dir="auto">{escaped(row.cells[column])}</td>' for column in columns)
-    steps = _steps(row.history) if row.history else "<td></td>" * n_steps
-    mark = ' class="capsrl-dropped"' if row.is_dropped else ""
-    return f"<tr{mark}>{cells}{steps}</tr>"
-
-
-def _steps(history: RoleHistory) -> str:
-    cells: list[str] = []
-    for prob, best in zip(history.probs, history.best, strict=True):
-        bar = f"linear-gradient(90deg,{_BAR}66 {100 * prob:.0f}%,transparent 0)"
-        other = "" if best == history.role else f" <small>{escaped(best)}</small>"
-        cells.append(f'<td style="background:{bar}">{show_probability(prob)}{other}</td>')
-    return "".join(cells)
-
-
-def _style() -> str:
-    return (
-        f".capsrl{{{_colors(LIGHT)};font-family:{FONT};font-size:14px;padding:.5em}}"
-        ".capsrl-drawing{overflow-x:auto}.capsrl h1{font-size:1.4em}.capsrl h2{font-size:1em;"
-        "font-weight:normal;opacity:.7;margin:1.5em 0 .3em}.capsrl summary{cursor:pointer;"
-        "opacity:.7}.capsrl table{border-collapse:collapse;margin:.8em 0;color:inherit}"
-        ".capsrl caption{text-align:left;color:inherit;padding:.2em 0;white-space:nowrap}"
-        ".capsrl th,.capsrl td{"
-        "text-align:left;padding:.15em .8em .15em .4em;border-bottom:1px solid #8884}"
-        ".capsrl th{font-weight:normal;opacity:.7}.capsrl-dropped{opacity:.65}"
-        ".capsrl p{opacity:.7;margin:.5em 0}"
-        f"@media (prefers-color-scheme:dark){{.capsrl{{{_colors(DARK)}}}}}{style()}"
-    )
-
-
-def _colors(palette: Palette) -> str:
-    return f"color:{palette.ink};background:{palette.paper}"
+    return f'<h2 dir="auto">{name} {text}</h2>{propositions or "<p>No predicate.</p>"}'

@@ -1,42 +1,41 @@
-"""Tables of propositions for the terminal."""
+"""Tables of propositions for the terminal, and a progress bar."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from io import StringIO
 from itertools import zip_longest
-from typing import TextIO
+from typing import Any, TextIO, TypeVar
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.progress import track
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.argument_rows import HEADINGS, Row, known_columns, make_rows, step_headings
 from capsrl.show.formatting import show_offsets, show_probability, show_sense, visible
-from capsrl.show.role_history import RoleHistory
+from capsrl.show.role_history import RoleHistory, histories_or_arguments
 from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
-_STYLES = ("bold green", "", "", "dim", "", "italic")  # of the cells, by HEADINGS
 _NOTE = "0.25 A1: A1 was more probable than the role of the row; (A1): not in the result"
+
+T = TypeVar("T")
 
 
 def make_console(file: TextIO | None = None) -> Console:
     """A console for the tables, as wide as the terminal; plain text of fixed width elsewhere."""
     file = sys.stdout if file is None else file
     # Environment variables such as FORCE_COLOR must not change what goes into a file.
-    plain = not file.isatty()
-    return Console(
-        file=file,
-        width=WIDTH if plain else None,
-        force_terminal=False if plain else None,
-        color_system=None if plain else "auto",
-        no_color=True if plain else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-    )
+    plain: dict[str, Any] = {"width": WIDTH, "force_terminal": False, "no_color": True}
+    kind = {"color_system": "auto"} if file.isatty() else {"color_system": None, **plain}
+    return Console(file=file, highlight=False, markup=False, emoji=False, **kind)
+
+
+def track_texts(texts: Iterable[T]) -> Iterable[T]:
+    """The same texts, with a progress bar on standard error that moves as they are read."""
+    total = len(texts) if isinstance(texts, Sized) else None
+    return track(texts, description="texts", total=total, console=Console(stderr=True))
 
 
 def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterator[RenderableType]:
@@ -46,10 +45,9 @@ def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterat
     """
     traced = False
     for number, sentence in enumerate(sentences):
-        lines = _sentence(sentence, trace=trace)
-        yield Group(*([_Wrapped(Text())] if number else []), *lines)
-        traced |= any(proposition.trace is not None for proposition in sentence.propositions)
-    if trace and traced:
+        yield Group(*([_Wrapped(Text())] if number else []), *_sentence(sentence, trace=trace))
+        traced |= trace and any(each.trace is not None for each in sentence.propositions)
+    if traced:
         yield Group(_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim")))
 
 
@@ -80,10 +78,12 @@ class _Wrapped:
 def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
     lines = [_Wrapped(Text(visible(" ".join(text_of(sentence).split()))))]
     for proposition in sentence.propositions:
-        traced = trace and proposition.trace is not None
-        rows = make_rows(sentence, proposition, trace=traced)
+        rows = histories_or_arguments(proposition, trace=trace)
         lines.append(_Wrapped(_heading(sentence, proposition), 2))
-        lines += _aligned(_traced_cells(rows) if traced else _cells(rows))
+        n_steps = max((len(row.probs) for row in rows), default=0)
+        steps = [["start", *map(str, range(1, n_steps))]] if n_steps else []
+        heads = [[Text(), Text(), *(Text(name, "dim") for name in names)] for names in steps]
+        lines += _aligned([*heads, *(_cells(sentence, row) for row in rows)])
     return lines if sentence.propositions else [*lines, _Wrapped(Text("no predicate", "dim"), 2)]
 
 
@@ -98,45 +98,37 @@ def _heading(sentence: Sentence, proposition: Proposition) -> Text:
     return Text("  ").join(Text(*part) for part in parts if part[0])
 
 
-def _cells(rows: list[Row]) -> list[list[Text]]:
-    columns = known_columns(rows)
-    return [[_cell(row, column) for column in columns] for row in rows]
+def _cells(sentence: Sentence, row: RoleHistory) -> list[Text]:
+    """Role, word, numbers, meaning; a row without a trace also has offsets and phrase."""
+    part, style = row.argument, "" if row.argument else "dim"
+    role = Text(visible(row.role), "bold green") if part else Text(f"({visible(row.role)})", style)
+    cells = [role, _short(sentence.words[row.word], style)]
+    for prob, best in zip(row.probs, row.best, strict=True):
+        other = "" if best == row.role else f" {visible(best)}"
+        cells.append(Text(show_probability(prob) + other, style))
+    if part and not row.probs:
+        phrase = part.phrase.text if part.phrase and part.phrase.first < part.phrase.last else ""
+        offsets = Text(show_offsets(part, sentence), "dim")
+        cells += [Text(show_probability(part.probability)), offsets, _short(phrase or "")]
+    return [*cells, Text(visible(part.meaning or "") if part else "", "italic")]
 
 
-def _traced_cells(rows: list[Row]) -> list[list[Text]]:
-    n_steps = max((len(row.history.probs) for row in rows if row.history), default=0)
-    lines = [[Text(), Text(), *(Text(name, "dim") for name in step_headings(n_steps))]]
-    for row in rows:
-        steps = _steps(row.history) if row.history else [""] * n_steps
-        style = "dim" if row.is_dropped else ""
-        lines.append([_cell(row, 0), _cell(row, 1), *(Text(step, style) for step in steps)])
-        if row.cells[-1]:
-            lines[-1].append(_cell(row, len(HEADINGS) - 1))
-    return lines if rows else []
-
-
-def _cell(row: Row, column: int) -> Text:
-    cell = Text(row.cells[column], "dim" if row.is_dropped else _STYLES[column])
-    if HEADINGS[column] in ("word", "phrase"):  # either may be longer than the line
-        cell.truncate(_LONGEST, overflow="ellipsis")
-    return cell
-
-
-def _steps(history: RoleHistory) -> list[str]:
-    return [
-        show_probability(prob) + ("" if best == history.role else f" {visible(best)}")
-        for prob, best in zip(history.probs, history.best, strict=True)
-    ]
+def _short(text: str, style: str = "") -> Text:
+    short = Text(visible(" ".join(text.split())), style)
+    short.truncate(_LONGEST, overflow="ellipsis")
+    return short
 
 
 def _aligned(lines: list[list[Text]]) -> list[_Wrapped]:
+    """The cells in columns; those that are empty are left out."""
     columns = zip_longest(*lines, fillvalue=Text())
     widths = [max(cell.cell_len for cell in column) for column in columns]
     aligned: list[_Wrapped] = []
     for cells in lines:
         line = Text()
         for cell, width in zip(cells, widths, strict=False):
-            line.append_text(cell).append(" " * (width - cell.cell_len + 2))
+            if width:
+                line.append_text(cell).append(" " * (width - cell.cell_len + 2))
         line.rstrip()
         aligned.append(_Wrapped(line, 4))
     return aligned

@@ -42,19 +42,28 @@ def mark_predicates(sentences: list[Sentence], positions: Iterable[int]) -> list
     positions  offsets of characters in the text; in a sentence without text, positions of words
     Raises DataError for a position that is not in a word.
     """
-    wanted = list(positions)
-    missed = set(wanted)
-    marked: list[Sentence] = []
-    for sentence in sentences:
-        spans = sentence.offsets or tuple((i, i + 1) for i in range(len(sentence.words)))
-        hits = {
-            word: {position for position in wanted if start <= position < end}
-            for word, (start, end) in enumerate(spans)
-        }
-        missed -= set().union(*hits.values())
-        marked.append(sentence.with_propositions(Proposition(w) for w, hit in hits.items() if hit))
-    if missed:
+    wanted = set(positions)
+    if missed := outside(sentences, wanted):
         has_text = any(sentence.offsets for sentence in sentences)
         what = "an offset inside a word" if has_text else "the position of a word"
         raise DataError(f"at: expected {what}, got {min(missed)}")
-    return marked
+    return [
+        sentence.with_propositions(
+            Proposition(word)
+            for word, span in enumerate(_spans(sentence))
+            if not wanted.isdisjoint(span)
+        )
+        for sentence in sentences
+    ]
+
+
+def outside(sentences: Iterable[Sentence], positions: Iterable[int]) -> set[int]:
+    """The positions that are in no word; see `mark_predicates`."""
+    return set(positions).difference(*(span for each in sentences for span in _spans(each)))
+
+
+def _spans(sentence: Sentence) -> list[range]:
+    """The positions in each word."""
+    if sentence.offsets:
+        return [range(start, end) for start, end in sentence.offsets]
+    return [range(word, word + 1) for word in range(len(sentence.words))]

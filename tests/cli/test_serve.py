@@ -36,3 +36,10 @@ def test_tokens_that_no_header_can_hold(token):
 def test_a_model_that_does_not_exist():
     with pytest.raises(ModelError, match="^nowhere: expected a model folder"):
         serve("--model", "nowhere", "--port", "0")
+
+
+@pytest.mark.parametrize("origin", ["example.org", "https://a.org/", "https://a.org/page", "null"])
+def test_origins_that_no_browser_sends(origin):
+    message = f"--cors: expected * or an origin like https://a.org, got {origin}"
+    with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
+        serve("--cors", "http://localhost:3000", "--cors", origin, "--port", "0")

@@ -4,7 +4,7 @@ import json
 import pytest
 from jsonschema import Draft202012Validator
 
-from capsrl.data.json_check import json_schema, sentence_from_dict, shown
+from capsrl.data.json_check import json_schema, schema_components, sentence_from_dict, shown
 from capsrl.errors import DataError
 from capsrl.sentence import Proposition
 from tests.data.test_jsonl import DOGS
@@ -200,3 +200,15 @@ def test_schema_and_reader_want_pairs(pair):
 )  # fmt: skip
 def test_values_in_messages_are_short_and_on_one_line(value, text):
     assert shown(value) == text
+
+
+def test_components_accept_and_refuse_the_same():
+    schemas = schema_components("#/components/{model}")
+    whole = Draft202012Validator({"$ref": "#/components/Sentence", "components": schemas})
+    wrong = {"words": ["Go"], "propositions": [{"predicate": 0, "arguments": [{"word": 0}]}]}
+    whole.validate({"words": ["Go"], "propositions": [{"predicate": 0}]})
+    assert not whole.is_valid(wrong) and not VALIDATOR.is_valid(wrong)
+    assert {name: each["title"] for name, each in schemas.items()} == {
+        name: name for name in schemas
+    }
+    assert schemas.keys() >= {"Sentence", "Proposition", "Argument", "Phrase", "Trace"}

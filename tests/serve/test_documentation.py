@@ -1,10 +1,11 @@
 """The examples of docs/serve.md do what the page says."""
 
+import asyncio
 import json
 import re
 
 from capsrl.serve.limits import Limits
-from tests.helpers.serving import ROOT, post, same
+from tests.helpers.serving import ROOT, client_of, post, same
 
 GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")
 
@@ -18,9 +19,19 @@ def test_request(labeler):
     assert same(post(labeler, body).json(), json.loads(blocks("json")[0]), tolerance=0.005)
 
 
+def test_conll09(labeler):
+    async def run():
+        async with client_of(labeler) as client:
+            return await client.post("/label?format=conll09", json=body)
+
+    found = re.search(r"format=conll09' .* -d '(.*)'\n```\n\n```\n(.*?)```", GUIDE, re.DOTALL)
+    body = json.loads(found[1])
+    assert asyncio.run(run()).text == found[2] + "\n"
+
+
 def test_errors(labeler):
     shown = [json.loads(line) for line in GUIDE.splitlines() if line.startswith('{"detail":')]
-    bodies = ({"text": "a", "threshold": 2}, {"text": "a", "at": [50]}, {"text": "x" * 20_001})
+    bodies = ({"text": "a", "threshold": 2}, {"text": 5}, {"text": "x" * 20_001})
     assert [post(labeler, body).json() for body in bodies] == shown
 
 
@@ -34,3 +45,4 @@ def test_python():
 def test_numbers():
     assert f"{Limits.trace_characters:,} with a trace" in GUIDE
     assert Limits.body == 1 << 20 and "more than 1 MiB" in GUIDE
+    assert Limits.drain == 16 << 20 and "drops up to 16 MiB" in GUIDE

@@ -1,32 +1,102 @@
 """Batches of requests: each gets its own response, whatever the others are."""
 
+import csv
+import io
 import json
 
+import pytest
+from fastapi import HTTPException
+
+from capsrl.data.conll09 import read_conll09
 from capsrl.options import Options
 from capsrl.serve.labeling import LabelResponse, label_requests
-from capsrl.serve.requests import BadRequest, LabelRequest
+from capsrl.serve.requests import LabelRequest
 from tests.helpers.serving import expected, same
+from tests.helpers.tiny_networks import make_labeler
 
 FOUND = Options(predicates="found")
+MODEL = {"name": "tiny", "version": "1", "fingerprint": None}
+TEXTS = ("Dogs bark. He sleeps.", "", "naïve 猫, he said")
+
+
+def one_response(labeler, request):
+    [response] = label_requests(labeler, [request], json.dumps(MODEL))
+    return response
 
 
 def test_each_request_gets_its_own_response(tiny):
     requests = [
         LabelRequest(("dogs bark. he sleeps",), False, FOUND),
-        LabelRequest(("go",), False, Options(predicates="marked"), (7,)),
+        LabelRequest(("go now",), False, Options(predicates="marked"), (3, 2, 70)),
         LabelRequest(("", "go"), True, Options(predicates="found", iterations=1)),
         LabelRequest((), True, FOUND),
         LabelRequest(("he wants to leave",), False, FOUND),
     ]
-    first, wrong, second, empty, third = label_requests(tiny, requests)
-    assert isinstance(wrong, BadRequest) and "got 7" in str(wrong)
+    first, marked, second, empty, third = label_requests(tiny, requests, json.dumps(MODEL))
     assert (first.sentences, first.words) == (2, 5)
-    assert same(json.loads(first.body), {"sentences": expected(tiny, "dogs bark. he sleeps")})
+    sentences = expected(tiny, "dogs bark. he sleeps")
+    assert same(json.loads(first.body), {"model": MODEL, "sentences": sentences})
+    assert same(
+        json.loads(marked.body),
+        {
+            "model": MODEL,
+            "sentences": expected(tiny, "go now", at=[3]),
+            "warnings": [f"at: there is no word at offset {offset}" for offset in (2, 70)],
+        },
+    )
     results = [{"sentences": expected(tiny, text, iterations=1)} for text in ("", "go")]
-    assert same(json.loads(second.body), {"results": results})
-    assert empty == LabelResponse(b'{"results": []}', 0, 0, 0)
-    assert same(json.loads(third.body), {"sentences": expected(tiny, "he wants to leave")})
+    assert same(json.loads(second.body), {"model": MODEL, "results": results})
+    assert json.loads(empty.body) == {"model": MODEL, "results": []}
+    assert empty == LabelResponse(empty.body, 0, 0, 0)
+    assert same(json.loads(third.body)["sentences"], expected(tiny, "he wants to leave"))
 
 
 def test_no_requests(tiny):
-    assert label_requests(tiny, []) == []
+    assert label_requests(tiny, [], "{}") == []
+
+
+def test_a_refusal_of_the_library_fails_one_request():
+    labeler = make_labeler()  # without a tagger
+    verbs = LabelRequest(("dogs bark",), False, Options(predicates="found", pos=["verb"]))
+    refused, answered = label_requests(labeler, [verbs, LabelRequest(("go",), False, FOUND)], "{}")
+    assert isinstance(refused, HTTPException) and refused.status_code == 422
+    assert "tagger" in refused.detail
+    assert isinstance(answered, LabelResponse)
+
+
+def test_csv(labeler):
+    response = one_response(labeler, LabelRequest(TEXTS, True, FOUND, format="csv"))
+    rows = list(csv.DictReader(io.StringIO(response.body.decode(), newline="")))
+    texts = labeler.label(TEXTS)
+    wanted = [
+        row
+        for document, sentences in enumerate(texts, 1)
+        for number, sentence in enumerate(sentences, 1)
+        for row in sentence.to_rows(document=document, number=number)
+    ]
+    assert len(rows) == len(wanted) > 3
+    for row, want in zip(rows, wanted, strict=True):
+        assert row.keys() == want.keys()
+        for name in ("document", "sentence", "text", "predicate", "sense", "role", "phrase_end"):
+            assert row[name] == ("" if want[name] is None else str(want[name]))
+
+
+def test_conll09(labeler):
+    response = one_response(labeler, LabelRequest(TEXTS, True, FOUND, format="conll09"))
+    sentences = list(read_conll09(response.body.decode().splitlines(keepends=True)))
+    labeled = [sentence for text in labeler.label(TEXTS) for sentence in text]
+    assert [each.words for each in sentences] == [each.words for each in labeled]
+    for ours, theirs in zip(sentences, labeled, strict=True):
+        assert [each.sense for each in ours.propositions] == [
+            each.sense for each in theirs.propositions
+        ]
+        assert [[(a.role, a.word) for a in each.arguments] for each in ours.propositions] == [
+            [(a.role, a.word) for a in each.arguments] for each in theirs.propositions
+        ]
+
+
+@pytest.mark.parametrize("format", ["csv", "conll09"])
+def test_no_texts(tiny, format):
+    response = one_response(tiny, LabelRequest((), True, FOUND, format=format))
+    lines = response.body.decode().splitlines()
+    assert len(lines) == (1 if format == "csv" else 0)  # a header

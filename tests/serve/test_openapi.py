@@ -21,10 +21,10 @@ def document(labeler, **options):
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_examples(labeler, name):
-    response = post(labeler, EXAMPLES[name]["value"])
+    response = post(labeler, EXAMPLES[name])
     assert response.status_code == 200
     components = document(labeler)["components"]
-    result = "TextsResult" if name == "texts" else "TextResult"
+    result = "TextsResponse" if "texts" in EXAMPLES[name] else "TextResponse"
     schema = {"$ref": f"#/components/schemas/{result}", "components": components}
     jsonschema.validate(response.json(), schema)
     for key, value in (("propositions", [{"sense": "x.01"}]), ("words", "a b")):
@@ -38,7 +38,7 @@ def test_examples(labeler, name):
 def test_schemas_have_names_for_clients(tiny):
     schemas = document(tiny)["components"]["schemas"]
     assert schemas["Sentence"]["properties"].keys() == json_schema()["properties"].keys()
-    for name in ("Sentence", "Proposition", "Argument", "Trace", "TextRequest", "TextResult"):
+    for name in ("Sentence", "Proposition", "Argument", "Trace", "TextRequest", "TextResponse"):
         assert schemas[name]["title"] == name
     assert "$defs" not in json.dumps(schemas)
 

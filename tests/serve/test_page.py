@@ -1,10 +1,8 @@
-"""The page in a real browser, with the shipped model."""
+"""The page in a real browser, with the shipped model, and the routes behind it."""
 
+import asyncio
+import json
 import re
-import shutil
-import socket
-import threading
-import time
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,25 +14,30 @@ import pytest
 from capsrl.data.conll09 import format_conll09
 from capsrl.data.jsonl import read_jsonl
 from capsrl.sentence import Proposition
-from tests.helpers.tiny_networks import make_config, make_labeler
+from capsrl.show.colors import role_color, role_meaning
+from capsrl.show.role_history import role_histories
+from tests.helpers.browser import (
+    find_barriers,
+    find_overlaps,
+    needs_browser,
+    open_browser,
+    scroll_width,
+    serving,
+    watch,
+)
+from tests.helpers.serving import client_of
 
-uvicorn = pytest.importorskip("uvicorn")
+pytest.importorskip("uvicorn")
 playwright = pytest.importorskip("playwright.sync_api")
 
-from capsrl.serve.app import STATIC, make_app  # noqa: E402
+from capsrl.serve.app import make_app  # noqa: E402
 from capsrl.serve.limits import Limits  # noqa: E402
+from capsrl.serve.page import STATIC  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-CHROMIUM = shutil.which("chromium")
-SWITCHES = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
-
-STORY = "I consider Omar a friend."  # Omar: A1 after iteration 1, no role after 2
+STORY = "Nora reminded him to water the plants."  # water: A2 after iteration 1, then A1
 # 64 words, commas, eight predicates; takes many lines on a phone.
 LONG = (
     "After the council, which had met in secret for three weeks, finally admitted that the old "
@@ -42,66 +45,75 @@ LONG = (
     "coast every morning, the mayor promised the angry drivers, most of whom had already lost two "
     "days of pay, that the city would build them a new road before the winter."
 )
-
-
-class Server:
-    """The service on a free port, in a thread."""
-
-    def __init__(self, app):
-        self.socket = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/"
-        config = uvicorn.Config(app, log_level="error", ws="none")
-        self.server = uvicorn.Server(config)
-        self.thread = threading.Thread(target=self.server.run, args=([self.socket],))
-        self.thread.start()
-        while not self.server.started:
-            assert self.thread.is_alive()
-            time.sleep(0.05)
-
-    def stop(self):
-        self.server.should_exit = True
-        self.thread.join()
-        self.socket.close()
+BUILD = LONG.replace(",", " ,").split().index("build")
+HOSTILE = "<img src=x onerror=alert(1)> says </text><script>alert(2)</script> & leaves \x01."
+# The examples of the page: what PropBank has, and the word whose role the iterations correct.
+EXAMPLES = {
+    STORY: (
+        "water",
+        {
+            "remind.01": {"A0": "Nora", "A1": "water", "A2": "him"},
+            "water.01": {"A0": "him", "A1": "plants"},
+        },
+    ),
+    "The cat was fed by the neighbor.": ("neighbor", {"feed.01": {"A0": "neighbor", "A2": "cat"}}),
+    "What did the nurse bring the captain?": (
+        "captain",
+        {"bring.01": {"A0": "nurse", "A1": "What", "A2": "captain"}},
+    ),
+    "Having lost his keys, he slept in the garage.": (
+        "he",
+        {
+            "lose.02": {"A0": "he", "A1": "keys"},
+            "sleep.01": {"A0": "he", "AM-ADV": "lost", "AM-LOC": "garage"},
+        },
+    ),
+    "Nora helped the teacher feed the horses.": (
+        "teacher",
+        {
+            "help.01": {"A0": "Nora", "A1": "feed"},
+            "feed.01": {"A0": "teacher", "A2": "horses"},
+        },
+    ),
+    "Whom did the mayor ask to repair the bridge?": (
+        "mayor",
+        {
+            "ask.02": {"A0": "mayor", "A1": "repair", "A2": "Whom"},
+            "repair.01": {"A0": "Whom", "A1": "bridge"},
+        },
+    ),
+}
 
 
 @pytest.fixture(scope="module")
 def url(labeler) -> Iterator[str]:
-    server = Server(make_app(labeler, limits=Limits(trace_characters=1000)))
-    yield server.url
-    server.stop()
+    with serving(make_app(labeler, limits=Limits(trace_characters=1000))) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
 def browser() -> "Iterator[Browser]":
-    playwright.expect.set_options(timeout=30_000)  # for busy machines
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=list(SWITCHES))
+    with open_browser() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
 def page(browser, url) -> "Iterator[Page]":
-    """The page, freshly opened; messages on the console fail the test."""
-    page = browser.new_page(base_url=url, viewport={"width": 1280, "height": 900})
+    """The page, opened without motion; messages on the console fail the test."""
+    page = browser.new_page(
+        base_url=url, viewport={"width": 1280, "height": 900}, reduced_motion="reduce"
+    )
     messages = watch(page)
     page.goto("/")
+    answered(page)
     yield page
     page.close()
     assert messages == []
 
 
-def watch(page: "Page") -> list[str]:
-    messages: list[str] = []
-    page.on("console", lambda message: messages.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: messages.append(str(error)))
-    page.on("dialog", lambda dialog: messages.append(f"dialog: {dialog.message}"))
-    return messages
-
-
 def label(page: "Page", text: str) -> None:
     page.get_by_label("English text").fill(text)
-    page.get_by_role("button", name="Label").click()
+    page.get_by_role("button", name="Label", exact=True).click()
     answered(page)
 
 
@@ -109,26 +121,28 @@ def answered(page: "Page") -> None:
     playwright.expect(page.get_by_role("status")).to_have_text(re.compile("predicate|empty"))
 
 
-def arcs(page: "Page", state: str) -> list[str]:
-    """The labels of the arcs of a state; an arc over two lines has two."""
-    return sorted(set(page.locator(f".arc.{state} .role").all_text_contents()))
+def opened(page: "Page"):
+    return page.locator(".detail:visible")
 
 
-def labels_of(proposition: Proposition, step: int, state: str = "now") -> list[str]:
-    """The labels that these arcs should have, from the library's own trace."""
-    trace = proposition.trace
-    best = trace.beliefs.argmax(-1)  # N+1 T
-    shown = []
-    for word in range(best.shape[1]):
-        now, past = {int(best[step, word])}, set(best[:step, word].tolist())
-        for role in (now if state == "now" else past - now) - {0}:
-            shown.append(f"{trace.roles[role]} {trace.beliefs[step, word, role]:.2f}")
-    return sorted(set(shown))
+def states_of(page: "Page") -> list[tuple[str, str]]:
+    """(role, state) of the arcs of the open proposition."""
+    return page.evaluate(
+        """[...document.querySelectorAll(".proposition.open .capsrl-arc")]
+        .map((arc) => [arc.querySelector("text").textContent, arc.dataset.now])"""
+    )
+
+
+def expected_states(proposition: Proposition, step: int) -> list[list[str]]:
+    return sorted([each.role, each.states[step]] for each in role_histories(proposition))
+
+
+# Without a browser.
 
 
 def test_no_external_files_and_no_inline_code():
     names = {path.name for path in STATIC.iterdir()}
-    assert {"index.html", "app.js", "style.css"} <= names
+    assert {"index.html", "app.js", "player.js", "style.css"} <= names
     for path in STATIC.iterdir():
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
         assert not re.search(r"https?:|//[a-z]+\.[a-z]", text), path.name
@@ -137,130 +151,304 @@ def test_no_external_files_and_no_inline_code():
     assert not re.search(r"<[^>]*\son\w+=|<[^>]*\sstyle=|<script(?![^>]*\ssrc=)|<style", page)
 
 
-def test_roles_of_the_examples_change(labeler):
+def test_iterations_correct_the_examples(labeler):
     page = (STATIC / "index.html").read_text(encoding="utf-8").replace("&amp;", "&")
-    examples = re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', page)
-    assert len(examples) >= 5
-    for address, shown in examples:
+    links = dict(re.findall(r'<li><a href="#([^"]+)">([^<]+)</a>', page))
+    assert set(links.values()) == set(EXAMPLES)
+    for address, text in links.items():
         place = {name: values[0] for name, values in parse_qs(address).items()}
-        assert place["text"] == shown
-        (sentence,) = labeler.label(shown, trace=True)
-        (proposition,) = [p for p in sentence.propositions if p.predicate == int(place["p"])]
-        best = proposition.trace.beliefs.argmax(-1)
-        assert (best[int(place["i"])] != best[-1]).any(), shown
+        assert place.keys() == {"text", "p"} and place["text"] == text
+        (sentence,) = labeler.label(text, trace=True)
+        corrected, right = EXAMPLES[text]
+        answer = {
+            each.sense: {part.role: part.form for part in each.arguments}
+            for each in sentence.propositions
+        }
+        assert answer == right
+        (opened,) = [p for p in sentence.propositions if p.predicate == int(place["p"])]
+        word = sentence.words.index(corrected)
+        best = opened.trace.beliefs[1:, word].argmax(-1)
+        final = {part.word: part.role for part in opened.arguments}.get(word, "_")
+        assert opened.trace.roles[best[0]] != final == opened.trace.roles[best[-1]], text
+
+
+def ask(labeler, body, path="/page/label?width=600", *, headers=None, **options):
+    async def run():
+        async with client_of(labeler, **options) as client:
+            return await client.post(path, json=body, headers=headers)
+
+    return asyncio.run(run())
+
+
+def test_drawn_text(tiny):
+    text = "the old man saw the dog"
+    response = ask(tiny, {"text": text, "trace": True})
+    (sentence,) = response.json()["sentences"]
+    (expected,) = tiny.label(text)
+    assert sentence["text"] == text
+    assert [each["predicate"] for each in sentence["propositions"]] == list(expected.predicates)
+    plain = ask(tiny, {"text": text}).json()["sentences"][0]["propositions"]
+    assert {each["n_steps"] for each in plain} == {1}
+    assert ask(tiny, {"texts": [text]}).json() == {"sentences": []}  # one text at a time
+
+
+def test_refusals_are_those_of_label(tiny):
+    for body in ({}, {"text": 5}, {"text": "x" * 30_000}, {"text": "x", "unknown": 1}):
+        refused, direct = ask(tiny, body), ask(tiny, body, "/label")
+        assert (refused.status_code, refused.json()) == (direct.status_code, direct.json())
+        assert refused.status_code in (413, 422)
+    assert ask(tiny, {"text": "x"}, token="open sesame").status_code == 401
+    headers = {"Authorization": "Bearer open sesame"}
+    assert ask(tiny, {"text": "x"}, headers=headers, token="open sesame").status_code == 200
+    for width in ("99", "4001", "wide", ""):
+        assert ask(tiny, {"text": "x"}, f"/page/label?width={width}").status_code == 422
+
+
+def test_markup_is_escaped(tiny):
+    body = ask(tiny, {"text": HOSTILE, "trace": True}).json()
+    for proposition in body["sentences"][0]["propositions"]:
+        for part in ("heading", "phrases", "drawing", "table"):
+            root = ET.fromstring(f"<div>{proposition[part]}</div>")
+            assert not {each.tag for each in root.iter()} & {"img", "script"}
+            names = {name for each in root.iter() for name in each.keys()}
+            assert not {name for name in names if name.startswith("on") or name == "style"}
+
+
+def test_pages_and_their_headers(tiny, labeler):
+    async def run():
+        async with client_of(labeler) as client, client_of(make_unsaved(tiny)) as other:
+            page, card = await client.get("/"), await client.get("/page/model")
+            return page, card, await client.get("/page/show.css"), await other.get("/page/model")
+
+    def make_unsaved(model):
+        return type(model)(model.network, model.config)
+
+    page, card, style, none = asyncio.run(run())
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "unsafe" not in policy and "data:" not in policy
+    assert card.status_code == 200 and card.text.startswith("---\nlanguage: en")
+    assert card.headers["content-type"].startswith("text/plain")
+    assert style.headers["content-type"].startswith("text/css") and ".capsrl-a0{" in style.text
+    assert none.status_code == 404
+
+
+# In a browser.
 
 
 @needs_browser
-def test_label_and_choose_a_predicate(page, labeler):
-    text = (
-        "An injury prevented Hiti from signing the contract. 🎉 Oslo, at noon! Ana's “dog” barked."
-    )
+def test_opens_labeled_and_moving(browser, url):
+    page = browser.new_page(base_url=url)
+    page.clock.install()
+    messages = watch(page)
+    page.goto("/")
+    shown, story = page.locator("#iteration-shown"), page.locator("#story")
+    for step in ("0 of 3", "1 of 3", "2 of 3"):
+        playwright.expect(shown).to_have_text(step)
+        page.clock.run_for(1300)
+    playwright.expect(shown).to_have_text("3 of 3")
+    assert "“water” changes from A2 to A1." in story.text_content()
+    assert page.get_by_label("English text").input_value() == STORY
+    page.get_by_role("button", name="Play").click()
+    page.clock.run_for(1300)
+    playwright.expect(shown).to_have_text("1 of 3")
+    page.get_by_role("button", name="Stop").click()
+    page.clock.run_for(3000)
+    assert shown.text_content() == "1 of 3"
+    page.close()
+    assert messages == []
+
+
+@needs_browser
+def test_overview_of_all_propositions(page, labeler):
+    text = f"{LONG} 🎉 Oslo, at noon! Ana's “dog” barked."
     label(page, text)
-    sentences = labeler.label(text, trace=True)
+    sentences = labeler.label(text)
     items = page.locator("#sentences > li")
     assert items.count() == len(sentences)
     for number, sentence in enumerate(sentences):
-        buttons = items.nth(number).locator("button.predicate")
-        assert buttons.all_text_contents() == [sentence.words[p] for p in sentence.predicates]
-        assert items.nth(number).locator("p").first.text_content() == sentence.standalone().text
-    proposition = sentences[0].propositions[-1]
-    button = page.get_by_role("button", name="signing")
-    button.click()
-    playwright.expect(button).to_have_attribute("aria-pressed", "true")
-    assert page.locator("[aria-pressed=true]").count() == 1
-    title = f"signing: {proposition.sense} {proposition.probability:.2f}"
-    assert page.get_by_role("heading", level=3).text_content() == title
-    assert page.locator("#meaning").text_content() == "; ".join(
-        f"{a.role} {a.form}: {a.meaning}" for a in proposition.arguments
-    )
-    last = len(proposition.trace.beliefs) - 1
-    assert arcs(page, "now") == labels_of(proposition, last)
+        item = items.nth(number)
+        assert item.locator(".sentence").text_content() == sentence.standalone().text
+        rows = item.locator(".overview").all()
+        for row, proposition in zip(rows, sentence.propositions, strict=True):
+            heading = f"{proposition.form} {proposition.sense} {proposition.probability:.2f}"
+            assert row.get_by_role("button").text_content() == heading
+            phrases = [
+                (phrase.locator("b").first.text_content(), phrase.locator("b").last.text_content())
+                for phrase in row.locator(".capsrl-phrase").all()
+            ]
+            assert sorted(phrases) == sorted((a.role, a.form) for a in proposition.arguments)
+            shown = row.locator(".capsrl-text").all_text_contents()
+            assert sorted(words.replace(" ", "") for words in shown) == sorted(
+                a.phrase.text.replace(" ", "") for a in proposition.arguments
+            )
+    assert "No predicates found." in items.nth(1).inner_text()
+    assert opened(page).count() == 1
 
 
 @needs_browser
-def test_slider(page, labeler):
-    label(page, STORY)
-    page.get_by_label("Iterations").select_option("4")
-    slider = page.get_by_label("Iteration", exact=True)
+def test_one_control_moves_arcs_and_table(page, labeler):
+    assert page.locator("select").count() == 0 and page.get_by_role("slider").count() == 1
+    page.goto("/#" + urlencode({"text": STORY, "n": 4, "p": 1, "i": 0}))
+    slider = page.get_by_label("Iteration")
     playwright.expect(slider).to_have_attribute("max", "4")
     (sentence,) = labeler.label(STORY, trace=True, iterations=4)
-    (proposition,) = sentence.propositions
-    trace = proposition.trace
+    proposition = sentence.propositions[0]
     for step in (4, 0, 1, 2, 3):
         slider.fill(str(step))
-        assert arcs(page, "now") == labels_of(proposition, step)
-        assert arcs(page, "past") == labels_of(proposition, step, "past")
-        row = page.locator("#heat tr", has=page.get_by_role("rowheader", name="Omar"))
-        columns = page.locator("#heat thead th").all_text_contents()[1:]
-        wanted = [trace.beliefs[step, 2, trace.roles.index(r)] for r in columns[:-1]]
-        wanted += [trace.beliefs[step, 2, 0]]
-        assert row.locator("td").all_text_contents() == [f"{prob:.2f}" for prob in wanted]
-    slider.fill("1")
-    assert "“Omar” and “friend” share A1." in page.locator("#story").text_content()
-    slider.fill("2")
-    assert "“Omar” loses A1." in page.locator("#story").text_content()
+        assert sorted(states_of(page)) == expected_states(proposition, step)
+        current = page.locator("td.current span").all_text_contents()
+        probs = [each.probs[step] for each in role_histories(proposition)]
+        wanted = [f"{prob:.2f}" if prob >= 0.05 else "" for prob in probs]
+        assert current == (wanted if step else [])  # before the first, all are small
+        has_ghosts = any(state == "p" for _, state in states_of(page))
+        assert page.get_by_text("Dashed: a role that was given up.").is_visible() == has_ghosts
+        brackets = page.locator(".proposition.open .capsrl-bracket[data-now=n]:visible").count()
+        kept = [each for each in role_histories(proposition) if each.kept]
+        assert brackets == sum(each.states[step] == "n" for each in kept)
 
 
 @needs_browser
-def test_play(page):
-    label(page, STORY)
-    page.get_by_role("button", name="Play").click()
-    shown = page.locator("#iteration-shown")
-    for step in ("0 of 3", "1 of 3", "2 of 3", "3 of 3"):
-        playwright.expect(shown).to_have_text(step)
-    playwright.expect(page.get_by_role("button", name="Play")).to_be_visible()
+def test_table_is_beside_the_drawing(page):
+    drawing = page.locator(".detail:visible .capsrl-drawing").bounding_box()
+    table = page.locator(".detail:visible table").bounding_box()
+    assert table["x"] > drawing["x"] + drawing["width"]
+    assert abs(table["y"] - drawing["y"]) < 60
+
+
+@needs_browser
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_role_has_its_color_everywhere(browser, url, scheme):
+    page = browser.new_page(base_url=url, color_scheme=scheme, reduced_motion="reduce")
+    page.goto("/#" + urlencode({"text": STORY, "p": 1, "i": 3}))
+    answered(page)
+    seen = page.evaluate(
+        """["phrase", "arc[data-now=n]", "role:not(:has(s))"].map((kind) =>
+        [...document.querySelectorAll(`.proposition.open .capsrl-${kind}`)].map((part) => [
+          part.querySelector("text, b")?.textContent ?? part.dataset.role,
+          getComputedStyle(part).color])).map((pairs) => pairs.sort())"""
+    )
+    rgb = {
+        role: f"rgb({', '.join(str(int(color[n : n + 2], 16)) for n in (1, 3, 5))})"
+        for role in ("A0", "A1", "A2")
+        for color in [role_color(role, dark=scheme == "dark")]
+    }
+    assert seen == [[list(pair) for pair in rgb.items()]] * 3
+    page.close()
+
+
+@needs_browser
+def test_meanings_on_hover_and_focus(page):
+    for kind, meaning in (
+        (".overview .capsrl-phrase", f"Agent; {role_meaning('A0')}"),
+        ("table .capsrl-role", role_meaning("A0")),
+    ):
+        role = page.locator(f".proposition.open {kind}").first
+        tip = role.locator(".capsrl-tip")
+        assert tip.text_content() == f" ({meaning})"
+        assert tip.bounding_box()["width"] <= 1
+        role.hover()
+        assert tip.bounding_box()["width"] > 100
+        page.mouse.move(0, 0)
+        role.focus()
+        assert tip.bounding_box()["width"] > 100
+        page.keyboard.press("Escape")
+        assert tip.bounding_box()["width"] <= 1
+
+
+@needs_browser
+def test_lines_without_roles_are_folded(page):
+    page.goto("/#" + urlencode({"text": LONG, "p": BUILD, "i": 3}))
+    folded = opened(page).locator("details")
+    playwright.expect(folded.first).to_contain_text("words without a role")
+    height = opened(page).locator(".capsrl-drawing").bounding_box()["height"]
+    folded.first.locator("summary").click()
+    assert opened(page).locator(".capsrl-drawing").bounding_box()["height"] > height + 20
+    assert find_overlaps(page) == []
 
 
 @needs_browser
 def test_downloads_equal_files_of_the_library(page, labeler, tmp_path):
     text = f"{STORY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
     label(page, text)
-    sentences = [sentence.standalone() for sentence in labeler.label(text, trace=True)]
-    read = list(read_jsonl(saved(page, "Download JSON", "capsrl.jsonl", tmp_path).splitlines()))
+    sentences = [sentence.standalone() for sentence in labeler.label(text)]
+    read = list(read_jsonl(saved(page, "JSON", "capsrl.jsonl", tmp_path).splitlines()))
     assert [sentence.to_json() for sentence in read] == [s.to_json() for s in sentences]
-    rows = saved(page, "Download CoNLL-2009", "capsrl.conll09", tmp_path)
+    rows = saved(page, "CoNLL-2009", "capsrl.conll09", tmp_path)
     assert rows == "".join(format_conll09(sentence) for sentence in sentences)
+    table = saved(page, "CSV", "capsrl.csv", tmp_path).splitlines()
+    arguments = [part for s in sentences for p in s.propositions for part in p.arguments]
+    assert table[0].split(",")[:2] == ["document", "sentence"]
+    assert len([line for line in table[1:] if ",A" in line]) == len(arguments)
 
 
 @needs_browser
 def test_downloaded_drawing(page, labeler, tmp_path):
-    label(page, STORY)
     drawn = {}
     for step in ("1", "2"):
-        page.get_by_label("Iteration", exact=True).fill(step)
-        tree = ET.fromstring(saved(page, "Download SVG", "capsrl-consider.01.svg", tmp_path))
-        assert {e.get("class") or e.get("style") for e in tree.iter()} == {"drawing", None}
+        page.get_by_label("Iteration").fill(step)
+        tree = ET.fromstring(saved(page, "Download SVG", "capsrl-remind.01.svg", tmp_path))
         drawn[step] = [text.text for text in tree.iter("{http://www.w3.org/2000/svg}text")]
-    assert [word for word in drawn["1"] if word in STORY] == STORY[:-1].split() + ["."]
-    assert len([label for label in drawn["1"] if label.startswith("A1 ")]) == 2
-    (sentence,) = labeler.label(STORY, trace=True)
-    (ghost,) = labels_of(sentence.propositions[0], 2, "past")
-    assert ghost in drawn["2"] and ghost not in drawn["1"]
+        dashed = [each for each in tree.iter() if each.get("stroke-dasharray")]
+        assert len(dashed) == (step == "2")
+    assert [word for word in drawn["1"] if word in STORY] == [*STORY[:-1].split(), "."]
+    assert sorted(word for word in drawn["1"] if word.startswith("A")) == ["A0", "A2", "A2"]
+    assert sorted(word for word in drawn["2"] if word.startswith("A")) == ["A0", "A1", "A2", "A2"]
 
 
 def saved(page: "Page", button: str, name: str, folder: Path) -> str:
     with page.expect_download() as download:
-        page.get_by_role("button", name=button).click()
+        page.get_by_role("button", name=button, exact=True).click()
     assert download.value.suggested_filename == name
     download.value.save_as(folder / name)
     return (folder / name).read_bytes().decode()
 
 
 @needs_browser
-def test_errors_are_shown_and_cleared(browser, url):
+def test_errors_in_plain_words(browser, url):
     page = browser.new_page(base_url=url)
     page.goto("/")
+    answered(page)
+    button, error = page.get_by_role("button", name="Label", exact=True), page.get_by_role("alert")
     page.get_by_label("English text").fill("Birds sing. " * 100)
-    page.get_by_role("button", name="Label").click()
-    error = page.get_by_role("alert")
-    playwright.expect(error).to_contain_text("expected at most 1,000 characters with a trace")
-    playwright.expect(error).to_contain_text("got 1,200")
-    label(page, STORY)
+    button.click()
+    playwright.expect(error).to_have_text(
+        "The text is too long. This page takes up to 1,000 characters at a time."
+    )
+    label(page, "Birds sing.")
     playwright.expect(error).to_be_hidden()
+    for status, headers, words in (
+        (503, {"Retry-After": "7"}, "The server is busy. Try again in 7 seconds."),
+        (500, {}, "Something went wrong on the server (error 500). Try again."),
+    ):
+        respond = {"status": status, "headers": headers, "body": json.dumps({"detail": "x"})}
+        page.route("**/page/label*", lambda route, _, respond=respond: route.fulfill(**respond))
+        button.click()
+        playwright.expect(error).to_have_text(words)
+        page.unroute("**/page/label*")
     page.context.set_offline(True)
-    page.get_by_role("button", name="Label").click()
-    playwright.expect(error).to_contain_text("The server does not respond")
+    button.click()
+    playwright.expect(error).to_contain_text("The server cannot be reached.")
     page.close()
+
+
+@needs_browser
+def test_token(browser, labeler):
+    with serving(make_app(labeler, token="open sesame")) as address:
+        page = browser.new_page(base_url=address)
+        page.goto("/")
+        token, error = page.get_by_label("Access token"), page.get_by_role("alert")
+        playwright.expect(error).to_have_text(
+            "This server needs an access token. Enter it, then choose Label."
+        )
+        playwright.expect(token).to_be_focused()
+        token.fill("wrong")
+        page.keyboard.press("Enter")
+        playwright.expect(error).to_have_text("This is not the token of this server.")
+        token.fill("open sesame")
+        page.keyboard.press("Enter")
+        answered(page)
+        playwright.expect(token).to_be_hidden()
+        page.close()
 
 
 @needs_browser
@@ -269,45 +457,58 @@ def test_keyboard(page):
     page.keyboard.press("Control+a")
     page.keyboard.type("Dogs bark and cats sleep.")
     page.keyboard.press("Control+Enter")
-    answered(page)
+    playwright.expect(page.locator(".overview")).to_have_count(2)
     focused = page.locator(":focus")
-    for name in ("Label", "", "bark", "sleep"):  # the second is the number of iterations
-        page.keyboard.press("Tab")
-        assert focused.evaluate("e => e.tagName === 'BUTTON' ? e.textContent : ''") == name
-    page.keyboard.press("Enter")
-    assert page.get_by_role("heading", level=3).text_content().startswith("sleep: sleep.01")
-    for _ in range(2):  # past the drawing, which can be scrolled
-        page.keyboard.press("Tab")
-    assert focused.get_attribute("id") == "iteration"
+
+    def tab_to(name: str) -> None:
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            if name in (focused.text_content() or "") or focused.get_attribute("id") == name:
+                return
+        raise AssertionError(f"no {name} within 20 tabs")
+
+    tab_to("Label")
+    tab_to("Examples")
+    tab_to("bark")
+    tab_to("play")
+    tab_to("iteration")
+    assert focused.get_attribute("aria-valuetext") == "3 of 3"
     page.keyboard.press("ArrowLeft")
     assert page.locator("#iteration-shown").text_content() == "2 of 3"
     assert focused.get_attribute("aria-valuetext") == "2 of 3"
     page.keyboard.press("Home")
-    assert arcs(page, "now") == []
+    assert {state for _, state in states_of(page)} == {"f"}
+    tab_to("sleep")
+    page.keyboard.press("Enter")
+    assert focused.get_attribute("aria-expanded") == "true"
+    assert page.locator("[aria-expanded=true]").count() == opened(page).count() == 1
+    page.keyboard.press("Enter")
+    assert opened(page).count() == 0
+    assert page.locator("#controls").is_hidden()
 
 
 @needs_browser
 def test_address_restores_the_view(page):
     text = f"Birds sing. {STORY}"
     page.goto("/#" + urlencode({"text": text, "n": 4, "s": 1, "p": 1, "i": 1}))
-    answered(page)
-    view, title = page.locator("#view"), page.get_by_role("heading", level=3)
-    playwright.expect(title).to_contain_text("consider: consider.01")
-    assert "1 of 4" in view.inner_text()
+    playwright.expect(page.locator("#iteration-shown")).to_have_text("1 of 4")
+    chosen = page.locator("[aria-expanded=true]")
+    assert chosen.text_content().startswith("reminded remind.01")
     assert page.get_by_label("English text").input_value() == text
-    page.get_by_label("Iteration", exact=True).fill("2")
+    page.get_by_label("Iteration").fill("2")
     page.wait_for_url(re.compile("i=2"))
-    seen, address = view.inner_text(), page.url
+    seen, address = opened(page).inner_text(), page.url
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Copy link").click()
     playwright.expect(page.get_by_role("status")).to_have_text("Link copied.")
     assert page.evaluate("navigator.clipboard.readText()") == address
     page.get_by_role("link", name="lost his keys").click()
-    playwright.expect(title).to_contain_text("lost: lose")
-    assert "1 of 3" in view.inner_text()
+    playwright.expect(chosen).to_contain_text("lost lose.02")
+    page.get_by_role("link", name="Roles").click()  # a part of the page, not a view
+    playwright.expect(chosen).to_contain_text("lost lose.02")
     page.goto(address)
-    playwright.expect(title).to_contain_text("consider: consider.01")
-    assert "2 of 4" in seen and view.inner_text() == seen
+    playwright.expect(chosen).to_contain_text("reminded remind.01")
+    assert opened(page).inner_text() == seen
 
 
 @needs_browser
@@ -315,6 +516,7 @@ def test_address_restores_the_view(page):
 def test_wrong_addresses(page, address):
     page.goto("/" + address)
     page.reload()
+    answered(page)
     label(page, STORY)
     assert page.locator("#iteration-shown").text_content() == "3 of 3"
 
@@ -323,88 +525,142 @@ def test_wrong_addresses(page, address):
 def test_no_predicates_and_no_words(page):
     label(page, "Oslo, at noon!")
     assert "No predicates found" in page.get_by_role("status").text_content()
-    assert page.locator("#view").count() == 0
+    assert opened(page).count() == 0
     page.get_by_label("English text").fill("   ")
-    page.get_by_role("button", name="Label").click()
+    page.get_by_role("button", name="Label", exact=True).click()
     playwright.expect(page.get_by_role("status")).to_have_text("The text is empty.")
     assert page.locator("#sentences > li").count() == 0
 
 
 @needs_browser
 def test_markup_is_not_interpreted(page, tmp_path):
-    hostile = "<img src=x onerror=alert(1)> says </text><script>alert(2)</script> & leaves \x01."
-    label(page, hostile)
-    assert page.locator("main img, main script").count() == 0
-    assert "<img" in "".join(page.locator(".drawing .word").all_text_contents())
-    name = page.evaluate("document.querySelector('[aria-pressed=true]').title")
-    assert ET.fromstring(saved(page, "Download SVG", f"capsrl-{name}.svg", tmp_path)) is not None
+    label(page, HOSTILE)
+    for button in page.locator(".overview button").all():
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
+        assert page.locator("main img, main script").count() == 0
+        assert "<img" in "".join(opened(page).locator("text").all_text_contents())
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download SVG").click()
+        download.value.save_as(tmp_path / "hostile.svg")
+        ET.parse(tmp_path / "hostile.svg")
 
 
 @needs_browser
-@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (390, "light"), (1280, "light")])
-def test_long_sentences_fit_the_screen(browser, url, width, scheme):
-    size = {"width": width, "height": 800}
-    page = browser.new_page(base_url=url, viewport=size, color_scheme=scheme)
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        *((320, "dark"), (768, "light"), (1280, "dark"), (1920, "light")),
+        *(
+            pytest.param(width, scheme, marks=pytest.mark.slow)
+            for width in (320, 360, 390, 600, 768, 960, 1024, 1280, 1600, 1920)
+            for scheme in ("light", "dark")
+        ),
+    ],
+)
+def test_fits_every_screen(browser, url, width, scheme):
+    page = browser.new_page(
+        base_url=url,
+        viewport={"width": width, "height": 800},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
     messages = watch(page)
-    page.goto("/#" + urlencode({"text": LONG}))
+    page.goto("/#" + urlencode({"text": f"{LONG} He read {'x' * 120}.org yesterday."}))
     answered(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for button in page.locator("button.predicate").all():
-        button.click()
-        assert page.evaluate("document.querySelector('#arcs').scrollWidth") <= width
-        assert page.evaluate(OVERLAPS) == []
+    for button in page.locator(".overview button").all():
+        if button.get_attribute("aria-expanded") == "false":
+            button.click()
+        assert scroll_width(page) <= width
+        assert find_overlaps(page) == []
+        room = opened(page).bounding_box()["width"]
+        for phrase in page.locator(".proposition.open .capsrl-phrase").all():
+            phrase.focus()  # shows the meaning of its role
+            assert scroll_width(page) <= width
+        widths = [line.bounding_box() for line in opened(page).locator("svg:visible").all()]
+        assert widths and max(box["width"] for box in widths) <= room
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    assert ground == {"dark": "rgb(14, 16, 20)", "light": "rgb(246, 247, 249)"}[scheme]
+    assert ground == {"dark": "rgb(22, 24, 29)", "light": "rgb(255, 255, 255)"}[scheme]
     page.close()
     assert messages == []
 
 
-# Pairs of words and labels of the drawing that overlap.
-OVERLAPS = """() => {
-  const texts = [...document.querySelectorAll(".drawing text")];
-  const boxes = texts.map((text) => [text.textContent, text.getBoundingClientRect()]);
-  const meet = (a, b) => a.left < b.right - 0.5 && b.left < a.right - 0.5
-    && a.top < b.bottom - 3 && b.top < a.bottom - 3;
-  return boxes.flatMap(([a, first], i) =>
-    boxes.slice(i + 1).filter(([, second]) => meet(first, second)).map(([b]) => `${a} / ${b}`));
-}"""
+@needs_browser
+def test_drawings_follow_the_width_of_the_window(page):
+    page.goto("/#" + urlencode({"text": LONG, "p": BUILD, "i": 2}))
+    playwright.expect(page.locator("[aria-expanded=true]")).to_contain_text("build")
+    wide = opened(page).locator("svg:visible").first.bounding_box()["width"]
+    page.set_viewport_size({"width": 400, "height": 800})
+    playwright.expect(opened(page).locator("svg:visible")).not_to_have_count(1)
+    page.wait_for_function("document.documentElement.scrollWidth <= 400")
+    narrow = opened(page).locator("svg:visible").first.bounding_box()["width"]
+    assert narrow < min(wide, 400)
+    assert page.locator("#iteration-shown").text_content() == "2 of 3"
+    assert "build" in page.locator("[aria-expanded=true]").text_content()
 
 
 @needs_browser
-def test_token(browser, labeler):
-    server = Server(make_app(labeler, token="open sesame"))
-    page = browser.new_page(base_url=server.url)
-    page.goto("/")
-    token = page.get_by_label("Access token")
-    playwright.expect(token).to_be_hidden()
-    page.get_by_role("button", name="Label").click()
-    playwright.expect(page.get_by_role("alert")).to_contain_text("expected Bearer and the token")
-    token.fill("open sesame")
-    page.get_by_role("button", name="Label").click()
+def test_targets_on_phones(browser, url):
+    page = browser.new_page(
+        base_url=url, viewport={"width": 390, "height": 800}, has_touch=True, is_mobile=True
+    )
+    page.goto("/#" + urlencode({"text": LONG, "p": BUILD, "i": 3}))
     answered(page)
-    playwright.expect(token).to_be_hidden()
+    assert page.locator(".keys").is_hidden()
+    page.locator("#examples summary").click()
+    targets = "button, a, input, textarea, summary, [tabindex='0']"
+    for target in page.locator(targets).all():
+        if target.is_visible():
+            box = target.bounding_box()
+            assert box["height"] >= 43.9, target.evaluate("each => each.outerHTML")
     page.close()
-    server.stop()
 
 
 @needs_browser
-def test_phrases(browser):
-    labeler = make_labeler(make_config(span_width=4))
-    text = "the old man saw the dog"
-    (sentence,) = labeler.label(text, trace=True)
-    proposition = max(sentence.propositions, key=lambda each: len(each.arguments))
-    phrases = [
-        f"{argument.role}: {argument.phrase.text}"
-        for argument in proposition.arguments
-        if argument.phrase.first < argument.phrase.last
-    ]
-    assert phrases
-    server = Server(make_app(labeler, limits=Limits(trace_characters=1000)))
-    try:
-        page = browser.new_page(base_url=server.url)
-        page.goto("/")
-        label(page, text)
-        playwright.expect(page.locator("#phrases")).to_have_text("; ".join(phrases))
-        page.close()
-    finally:
-        server.stop()
+def test_print(page):
+    page.emulate_media(media="print")
+    for unseen in ("form", "#examples", "nav", "#controls", "#save-json"):
+        assert page.locator(unseen).is_hidden()
+    for seen in (".sentence", ".overview", ".capsrl-drawing", "table"):
+        assert page.locator(f"#results {seen}").first.is_visible()
+
+
+@needs_browser
+def test_forced_colors(browser, url):
+    page = browser.new_page(base_url=url, forced_colors="active", reduced_motion="reduce")
+    page.goto("/")
+    answered(page)
+    style = "each => getComputedStyle(each).outlineStyle"
+    chosen, other = page.locator(".overview button").all()
+    assert (chosen.evaluate(style), other.evaluate(style)) == ("solid", "none")
+    assert page.locator("th.current").evaluate(style) == "solid"
+    page.close()
+
+
+@needs_browser
+@pytest.mark.parametrize(
+    ("width", "scheme"),
+    [
+        *((320, "dark"), (1280, "light")),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((320, "light"), (1280, "dark"))),
+    ],
+)
+def test_accessibility(browser, url, width, scheme):
+    page = browser.new_page(
+        base_url=url,
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+        reduced_motion="reduce",
+    )
+    page.goto("/#" + urlencode({"text": f"{LONG} {STORY}", "s": 1, "p": 1, "i": 2}))
+    answered(page)
+    assert find_barriers(page) == []
+    page.close()
+
+
+@needs_browser
+def test_links(page):
+    for name, path in (("Model card", "page/model"), ("API docs", "docs")):
+        link = page.get_by_role("link", name=name)
+        assert link.get_attribute("href") == path
+        assert page.request.get(f"/{path}").ok

@@ -1,7 +1,6 @@
 """The server as users run it: a process, reached over loopback."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -13,9 +12,7 @@ import httpx
 import pytest
 
 from capsrl.labeler import Labeler
-from tests.helpers.serving import ROOT, expected, running, same
-
-HELPERS = ROOT / "tests" / "helpers"
+from tests.helpers.serving import expected, running, same
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +49,11 @@ def test_every_client_can_read_the_413(server):
     with pytest.raises(urllib.error.HTTPError) as refused:
         urllib.request.urlopen(request, timeout=30)
     assert refused.value.code == 413
-    assert "expected at most 1,048,576 bytes" in json.load(refused.value)["detail"]
+    assert "at most 1,048,576 bytes" in json.load(refused.value)["detail"]
 
 
 def test_schemathesis(server, tmp_path):
     """All its checks, on valid and invalid requests generated from the OpenAPI document."""
-    paths = os.pathsep.join([str(ROOT), str(HELPERS)])
     done = subprocess.run(
         [
             sys.executable,
@@ -72,7 +68,6 @@ def test_schemathesis(server, tmp_path):
             "--no-color",
         ],
         cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": paths, "SCHEMATHESIS_HOOKS": "schemathesis_hooks"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -8,14 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.show.colors import (
-    DARK,
-    LIGHT,
+    INK,
+    PAPER,
     ROLES,
     base_role,
     role_class,
     role_color,
+    role_meaning,
     role_style,
 )
+from capsrl.show.html_page import show_style
 
 COMMON = ("A0", "A1", "A2", "A3", "AM-TMP", "AM-LOC", "AM-MNR", "AM-ADV")
 # Machado, Oliveira and Fernandes (2009), severity 1: linear RGB as color-blind readers see it.
@@ -66,10 +68,18 @@ def oklab(color: str, vision: str) -> list[float]:
 
 def test_contrast():
     """WCAG 2 requires a contrast of 4.5 for small text."""
-    for theme, dark in ((LIGHT, False), (DARK, True)):
-        for color in (theme.ink, theme.soft, *(role_color(role, dark=dark) for role in ROLES)):
-            assert contrast(color, theme.paper) >= 4.5, color
-            assert contrast(color, theme.panel) >= 4.5, color
+    for dark, theme in enumerate(themes()):
+        assert (theme["ink"], theme["paper"]) == (INK[dark], PAPER[dark])
+        roles = [role_color(role, dark=bool(dark)) for role in ROLES]
+        for color in (theme["ink"], theme["soft"], *roles):
+            assert contrast(color, theme["paper"]) >= 4.5, color
+            assert contrast(color, theme["panel"]) >= 4.5, color
+
+
+def themes() -> list[dict[str, str]]:
+    """The colors of the style sheet, in light and in dark."""
+    found = re.findall(r"\.capsrl \{\s*(--ink: [^\n]*)", show_style())
+    return [dict(re.findall(r"--(\w+): (#\w{6});", line)) for line in found[:2]]
 
 
 def test_every_role_has_its_own_color():
@@ -121,3 +131,12 @@ def test_style_has_both_colors():
     for role in ROLES:
         assert f".{role_class(role)}{{color:{role_color(role)}}}" in light
         assert f".{role_class(role)}{{color:{role_color(role, dark=True)}}}" in dark
+
+
+def test_meanings():
+    assert role_meaning("AM-TMP") == role_meaning("ARGM-TMP") == "time: when"
+    assert role_meaning("R-A0") == f"refers to A0: {role_meaning('A0')}"
+    assert role_meaning("C-AM-LOC") == "continues AM-LOC: place: where"
+    assert role_meaning("C-V") == "another part of the predicate"
+    assert role_meaning("LIMITATION") == role_meaning("") == ""
+    assert all(role_meaning(role) for role in ROLES)

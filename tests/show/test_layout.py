@@ -4,165 +4,145 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.formatting import text_width
-from capsrl.show.geometry import LABEL_SIZE, WORD_SIZE, Layout
-from capsrl.show.layout import SLOT, make_layout
-from tests.helpers.show_sentences import contract, long_sentence
+from capsrl.show.layout import LABEL_SIZE, SLOT, WORD_SIZE, Arc, Line, Segment, make_layout
+
+WIDTH = 300.0
 
 
 @st.composite
-def sentences(draw):
+def drawings(draw):
     words = draw(st.lists(st.sampled_from(["i", "the", "首次", "Rindfleisch", ""]), min_size=1))
     positions = st.integers(0, len(words) - 1)
-    roles = st.sampled_from(["A0", "A1", "AM-TMP", "C-A1"])
-    probabilities = st.none() | st.floats(0, 1)
-    arguments = st.builds(Argument, roles, positions, probabilities)
-    propositions = st.builds(
-        Proposition,
-        positions,
-        st.sampled_from([None, "sign.01", "conceptualise.01"]),
-        st.lists(arguments, max_size=5).map(tuple),
-        probabilities,
-    )
-    return Sentence(tuple(words)).with_propositions(draw(st.lists(propositions, max_size=6)))
+    pairs = st.tuples(positions, st.sampled_from(["A0", "A1", "AM-TMP", "C-A1"]))
+    arcs = [Arc(word, role, role) for word, role in sorted(draw(st.sets(pairs, max_size=6)))]
+    return words, draw(positions), draw(st.sampled_from(["", "conceptualise.01"])), arcs
 
 
-def layout_of(sentence: Sentence, max_width: float = 400.0) -> Layout:
-    return make_layout(sentence, max_width=max_width)
+def layout_of(drawing, max_width: float = WIDTH) -> list[Line]:
+    words, predicate, sense, arcs = drawing
+    return make_layout(words, predicate, sense, arcs, max_width=max_width)
+
+
+def reach(segment: Segment) -> tuple[float, float]:
+    left, right = segment.label_x - segment.arc.half, segment.label_x + segment.arc.half
+    return min(segment.left, left), max(segment.right, right)
 
 
 @settings(deadline=None)
-@given(sentences())
-def test_words_do_not_overlap(sentence):
-    layout = layout_of(sentence)
-    assert [box.word for line in layout.lines for box in line.boxes] == list(range(len(sentence)))
-    for line in layout.lines:
-        assert line.boxes[0].x - line.boxes[0].width / 2 >= 0
-        assert line.boxes[-1].x + line.boxes[-1].width / 2 <= layout.width
+@given(drawings())
+def test_words_do_not_overlap(drawing):
+    words, predicate, sense, _ = drawing
+    lines = layout_of(drawing)
+    assert [box.word for line in lines for box in line.boxes] == list(range(len(words)))
+    for line in lines:
+        assert line.boxes[0].x - line.boxes[0].half >= -1e-6
         for box, after in zip(line.boxes, line.boxes[1:], strict=False):
-            assert box.x + box.width / 2 < after.x - after.width / 2
+            assert box.x + box.half < after.x - after.half
         for box in line.boxes:
-            assert box.width >= text_width(sentence.words[box.word], WORD_SIZE)
+            assert 2 * box.half >= text_width(words[box.word], WORD_SIZE)
+            if box.word == predicate:
+                assert 2 * box.half >= text_width(sense, LABEL_SIZE)
 
 
 @settings(deadline=None)
-@given(sentences())
-def test_arcs_end_at_their_words(sentence):
-    layout = layout_of(sentence)
-    boxes = {box.word: box for line in layout.lines for box in line.boxes}
-    down: list[tuple[int, int]] = []
-    for line in layout.lines:
-        here = {box.word for box in line.boxes}
+@given(drawings())
+def test_every_arc_is_drawn_once_and_ends_at_its_words(drawing):
+    _, predicate, _, arcs = drawing
+    drawn: list[Arc] = []
+    for line in layout_of(drawing):
+        boxes = {box.word: box for box in line.boxes}
         for segment in line.segments:
-            arc = segment.arc
-            first, last = sorted((arc.source, arc.target))
-            ends = zip((first, last), (segment.left, segment.right), segment.down_at, strict=True)
-            for word, x, comes_down in ends:
-                assert comes_down == (word in here)
-                if comes_down:
-                    assert abs(x - boxes[word].x) <= boxes[word].width / 2
-                    down.append((arc.proposition, word))
-            if segment.head_at is not None:
-                x = segment.left if segment.head_at == "left" else segment.right
-                assert abs(x - boxes[arc.target].x) <= boxes[arc.target].width / 2
-            assert (segment.head_at is not None) == (arc.target in here)
-    wanted = [
-        (number, word)
-        for number, proposition in enumerate(sentence.propositions)
-        for argument in proposition.arguments
-        for word in (proposition.predicate, argument.word)
+            drawn.append(segment.arc)
+            target = boxes[segment.arc.word]
+            assert abs(segment.tip - target.x) <= target.half
+            assert segment.tip in (segment.left, segment.right)
+            is_joined = predicate in boxes and segment.arc.word != predicate
+            assert (segment.left < segment.right) == is_joined
+            if is_joined:
+                (start,) = {segment.left, segment.right} - {segment.tip}
+                assert abs(start - boxes[predicate].x) <= boxes[predicate].half
+    assert sorted(drawn, key=arcs.index) == arcs
+
+
+@settings(deadline=None)
+@given(drawings())
+def test_arcs_are_nested_and_labels_are_free(drawing):
+    for line in layout_of(drawing):
+        arcs = [segment for segment in line.segments if segment.left < segment.right]
+        for segment in arcs:
+            assert segment.left <= segment.label_x - segment.arc.half
+            assert segment.label_x + segment.arc.half <= segment.right
+            for other in arcs:  # one is outside the other, or they are apart
+                if other is not segment and other.level <= segment.level:
+                    is_inside = segment.left < other.left and other.right < segment.right
+                    is_apart = segment.right < other.left or other.right < segment.left
+                    assert is_apart or (is_inside and other.level < segment.level)
+        ends = sorted(x for segment in line.segments for x in {segment.left, segment.right})
+        assert all(b - a > SLOT - 1e-6 for a, b in zip(ends, ends[1:], strict=False))
+
+
+@settings(deadline=None)
+@given(drawings())
+def test_flags_do_not_overlap_and_no_pole_crosses_a_label(drawing):
+    for line in layout_of(drawing):
+        flags = [segment for segment in line.segments if segment.left == segment.right]
+        for number, flag in enumerate(flags):
+            others = [s for s in line.segments if s.left < s.right]
+            assert all(flag.level > other.level for other in others)
+            for other in flags[:number]:
+                apart = reach(flag)[1] <= reach(other)[0] or reach(other)[1] <= reach(flag)[0]
+                assert apart or flag.level != other.level
+                low, high = sorted((flag, other), key=lambda each: each.level)
+                if low.label_x > low.tip + low.arc.half:  # not moved away from the margin
+                    assert high.tip <= low.tip or reach(low)[1] <= high.tip
+
+
+@settings(deadline=None)
+@given(drawings(), st.sampled_from([120.0, 300.0, 800.0]))
+def test_lines_fit(drawing, max_width):
+    for line in layout_of(drawing, max_width):
+        if len(line.boxes) > 1:
+            assert line.boxes[-1].x + line.boxes[-1].half <= max_width
+        for segment in line.segments:
+            assert reach(segment)[0] >= -1e-6
+            assert segment.label_x + segment.arc.half <= max_width + 1e-6
+
+
+def test_worked_example():
+    arcs = [Arc(0, "A0", "A0"), Arc(3, "A1", "A1"), Arc(4, "AM-TMP", "AM-TMP")]
+    words = ("Hiti", "signed", "the", "contract", "yesterday")
+    (line,) = make_layout(words, 1, "sign.01", arcs, max_width=960)
+    assert [(each.arc.role, each.level) for each in line.segments] == [
+        ("A0", 1),
+        ("A1", 1),
+        ("AM-TMP", 2),
     ]
-    assert sorted(down) == sorted(wanted)
 
 
-@settings(deadline=None)
-@given(sentences())
-def test_segments_of_a_level_do_not_overlap(sentence):
-    for line in layout_of(sentence).lines:
-        for number, segment in enumerate(line.segments):
-            for other in line.segments[:number]:
-                if segment.level == other.level:
-                    assert segment.reach[1] <= other.reach[0] or other.reach[1] <= segment.reach[0]
-        feet = sorted(x for segment in line.segments for x in segment.legs)
-        for foot, after in zip(feet, feet[1:], strict=False):
-            assert after - foot > SLOT - 1e-6
+def test_arguments_on_other_lines_have_flags():
+    words = ("sign", *["word"] * 20)
+    lines = make_layout(words, 0, "sign.01", [Arc(20, "A1", "A1")], max_width=WIDTH)
+    assert len(lines) > 2
+    assert [len(line.segments) for line in lines] == [0] * (len(lines) - 1) + [1]
+    (flag,) = lines[-1].segments
+    assert flag.left == flag.right == flag.tip == lines[-1].boxes[-1].x
 
 
-@settings(deadline=None)
-@given(sentences())
-def test_labels_are_inside_their_arcs(sentence):
-    layout = layout_of(sentence)
-    for line in layout.lines:
-        for segment in line.segments:
-            half = text_width(segment.label, LABEL_SIZE) / 2
-            assert -1e-6 <= segment.label_x - half and segment.label_x + half <= layout.width + 1e-6
-            if segment.arc.source != segment.arc.target:
-                assert segment.left <= segment.label_x - half + 1e-6
-                assert segment.label_x + half <= segment.right + 1e-6
-
-
-def test_nested_arcs():
-    (line,) = layout_of(contract(), max_width=960).lines
-    levels = {
-        (segment.arc.proposition, segment.arc.label): segment.level for segment in line.segments
-    }
-    assert levels == {
-        (0, "A0 0.99"): 1,
-        (0, "A1 0.97"): 1,
-        (0, "AM-TMP 0.95"): 2,
-        (1, "A0 0.81"): 3,
-    }
-
-
-def test_labels_of_arcs_between_lines():
-    sentence = Sentence(("sign",) + ("word",) * 20).with_propositions(
-        [Proposition(0, "sign.01", (Argument("A1", 20, 0.5),))]
-    )
-    layout = layout_of(sentence)
-    assert len(layout.lines) > 2
-    labels = [[segment.label for segment in line.segments] for line in layout.lines]
-    assert labels[0] == ["A1 0.50"]
-    assert labels[-1] == ["sign.01 A1 0.50"]
-    assert not any(labels[1:-1])
-    assert layout.lines[0].segments[0].right == layout.width
-    assert layout.lines[-1].segments[0].left == 0
-
-
-def test_own_argument_is_a_loop():
-    sentence = Sentence(("the", "young", "winner", "here")).with_propositions(
-        [
-            Proposition(
-                2, "win.01", (Argument("AM-ADJ", 1), Argument("AM-LOC", 2), Argument("A1", 3))
-            )
-        ]
-    )
-    (line,) = layout_of(sentence).lines
-    loop = next(segment for segment in line.segments if segment.arc.target == 2)
-    others = [segment for segment in line.segments if segment is not loop]
-    others.sort(key=lambda segment: segment.left)
-    assert loop.level > max(segment.level for segment in others)
-    assert others[0].right < loop.left < loop.right < others[1].left
-
-
-@pytest.mark.parametrize("n_words", [40, 60, 200])
-def test_long_sentences(n_words):
-    layout = make_layout(long_sentence(n_words), max_width=960)
-    assert layout.width < 1000
-    assert max(line.n_levels for line in layout.lines) < 15
-
-
-def test_labels_avoid_arcs():
-    # b's arc comes down in the middle of the arc from a to c, where its label would be.
-    words = ("a", "xxxxxxxxxxxxxxxx", "b", "xxxxxxxxxxxxxxxx", "c", "xxxxxxxxxxxxxxxx", "d" * 30)
-    sentence = Sentence(words).with_propositions(
-        [Proposition(0, "a.01", (Argument("A1", 4),)), Proposition(6, "d.01", (Argument("A0", 2),))]
-    )
-    (line,) = make_layout(sentence, max_width=2000).lines
-    low, high = sorted(line.segments, key=lambda segment: segment.level)
-    assert low.left < high.left < low.right
-    assert abs(low.label_x - high.left) >= text_width(low.label, LABEL_SIZE) / 2
+def test_own_argument_has_a_flag_above_the_arcs():
+    arcs = [Arc(1, "AM-ADJ", "AM-ADJ"), Arc(2, "A0", "A0"), Arc(3, "A1", "A1")]
+    (line,) = make_layout(("the", "young", "winner", "here"), 2, "win.01", arcs, max_width=400)
+    flag = next(segment for segment in line.segments if segment.arc.word == 2)
+    others = [segment for segment in line.segments if segment is not flag]
+    assert flag.left == flag.right and flag.level == 2
+    assert others[0].right < flag.tip < others[1].left
 
 
 def test_no_words():
-    assert layout_of(Sentence(())).lines == []
+    assert make_layout((), -1, "", [], max_width=400) == []
+
+
+@pytest.mark.parametrize("max_width", [1.0, 20.0])
+def test_one_word_may_be_wider_than_the_line(max_width):
+    lines = make_layout(("Rindfleisch", "x"), -1, "", [], max_width=max_width)
+    assert [len(line.boxes) for line in lines] == [1, 1]

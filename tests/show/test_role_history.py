@@ -7,28 +7,49 @@ import pytest
 
 from capsrl.sentence import Argument, Trace
 from capsrl.show import RoleHistory, role_histories
+from capsrl.show.role_history import histories_or_arguments
 from tests.helpers.show_sentences import contract, signing
 
 
 def test_worked_example():
     histories = role_histories(contract(traced=True).propositions[0])
-    assert [(each.word, each.role, each.kept) for each in histories] == [
-        (0, "A0", True),
-        (3, "A1", True),
-        (4, "AM-TMP", True),
-        (6, "A1", False),
+    assert [(each.word, each.role, each.kept, each.states) for each in histories] == [
+        (0, "A0", True, "nnn"),
+        (3, "A1", True, "fnn"),
+        (4, "A1", False, "npp"),
+        (4, "AM-TMP", True, "fnn"),
+        (6, "A1", False, "npp"),
     ]
     assert histories[1].probs == pytest.approx((0.25, 0.625, 0.97))
     assert histories[1].best == ("none", "A1", "A1")
-    assert histories[2].best == ("A1", "AM-TMP", "AM-TMP")
-    assert histories[3] == RoleHistory(6, "A1", False, histories[3].probs, ("A1", "none", "none"))
-    assert histories[3].probs == pytest.approx((0.75, 0.5, 0.1))
+    assert histories[2].best == histories[3].best == ("A1", "AM-TMP", "AM-TMP")
+    left = histories[4]
+    assert left == RoleHistory(6, "A1", None, left.probs, ("A1", "none", "none"))
+    assert left.probs == pytest.approx((0.75, 0.5, 0.1))
 
 
 def test_argument_below_the_threshold_is_not_kept():
     proposition = contract(traced=True).propositions[0]
     bare = replace(proposition, arguments=proposition.arguments[:1])
-    assert [(m.word, m.role, m.kept) for m in role_histories(bare)][1] == (3, "A1", False)
+    dropped = role_histories(bare)[1]
+    assert (dropped.word, dropped.role, dropped.kept, dropped.states) == (3, "A1", False, "fnp")
+
+
+def test_argument_that_was_never_most_probable():
+    proposition = contract(traced=True).propositions[0]
+    forced = replace(proposition, arguments=(Argument("A0", 3),))
+    histories = {(each.word, each.role): each.states for each in role_histories(forced)}
+    assert histories[3, "A0"] == "ffn"
+
+
+def test_arguments_without_a_trace():
+    proposition = contract().propositions[0]
+    rows = histories_or_arguments(proposition)
+    assert [row.argument for row in rows] == list(proposition.arguments)
+    assert {(row.probs, row.states) for row in rows} == {((), "")}
+    traced = contract(traced=True).propositions[0]
+    assert histories_or_arguments(traced, trace=False) == rows
+    assert histories_or_arguments(traced) == role_histories(traced)
 
 
 def test_without_trace_or_words():

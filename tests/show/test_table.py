@@ -56,11 +56,12 @@ def test_trace():
     assert printed(contract(traced=True), trace=True) == (
         "Hiti signed the contract yesterday and left.\n"
         "  signed  sign.01  0.98  5-11\n"
-        "                       start      1          2\n"
-        "    A0      Hiti       0.50       0.75       0.99\n"
-        "    A1      contract   0.25 none  0.62       0.97\n"
-        "    AM-TMP  yesterday  0.25 A1    0.75       0.95\n"
-        "    (A1)    left       0.75       0.50 none  0.10 none\n"
+        "                       start      1            2\n"
+        "    A0      Hiti       0.50       0.75         0.99\n"
+        "    A1      contract   0.25 none  0.62         0.97\n"
+        "    (A1)    yesterday  0.75       0.25 AM-TMP  0.00 AM-TMP\n"
+        "    AM-TMP  yesterday  0.25 A1    0.75         0.95\n"
+        "    (A1)    left       0.75       0.50 none    0.10 none\n"
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4\n"
         "\n"
@@ -74,8 +75,8 @@ def test_trace_is_optional():
 
 def test_trace_with_meanings():
     lines = printed(with_meanings(contract(traced=True), MEANINGS), trace=True).splitlines()
-    assert lines[3].endswith("0.99       signer")
-    assert lines[5].endswith("0.95")
+    assert lines[3].endswith("0.99         signer")
+    assert lines[6].endswith("0.95")
 
 
 def test_no_probabilities_and_no_text():

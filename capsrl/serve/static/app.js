@@ -1,73 +1,76 @@
-// The page: sends the text to the server, lists the sentences, and shows one proposition at a time.
-// The address always describes what is shown (#text, n: number of iterations, s: sentence,
-// p: predicate, i: iteration), so that opening it shows the same again.
+// The page: sends the text to the server, which draws; lists all propositions; opens one of them
+// and shows its iterations. The address describes what is shown (#text, n: number of iterations,
+// s: sentence, p: predicate, i: iteration), so that opening it shows the same again.
 
-import { save, toConll09, toJsonl } from "./files.js";
-import { View } from "./view.js";
+import { Player, save } from "./player.js";
 
 const byId = (id) => document.getElementById(id);
-const view = new View(rememberSoon);
-view.part("copy-link").addEventListener("click", copyLink);
+const player = new Player(rememberSoon);
+const MOST_SCALE = 1.3;
+const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
-let asked = null; // {text, n}: the request that the sentences answer
-let sentences = [];
-let chosen = null; // {s, p}: number of the sentence, position of the predicate
+let asked = null; // {text, n, width}: the request that the sentences answer
+let sentences = []; // [{text, propositions: [{predicate, sense, heading, phrases, drawing, table}]}]
 let request = null; // the AbortController of the current request
 let timer = null;
 
+byId("examples").open = matchMedia("(min-width: 48rem)").matches;
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  ask({ text: byId("text").value, n: byId("iterations").value });
+  ask({ text: byId("text").value, n: "" }, { play: true });
 });
 byId("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
 });
-byId("iterations").addEventListener("change", () => {
-  if (asked && byId("text").value === asked.text) byId("form").requestSubmit();
-});
 byId("examples").addEventListener("click", (event) => {
   // A click on a link to the current address does not fire hashchange.
-  if (event.target.hash === location.hash) restore();
+  if (event.target.hash && event.target.hash === location.hash) restore();
 });
-byId("save-json").addEventListener("click", () => {
-  save("capsrl.jsonl", "application/jsonl", toJsonl(sentences));
+document.addEventListener("keydown", (event) => { // closes the meaning of a role
+  if (event.key === "Escape") document.activeElement.closest(".capsrl [tabindex]")?.blur();
 });
-byId("save-conll09").addEventListener("click", () => {
-  save("capsrl.conll09", "text/plain;charset=utf-8", toConll09(sentences));
-});
+for (const event of ["focusin", "pointerover"]) document.addEventListener(event, keepInside);
+for (const [format, suffix] of [["json", "jsonl"], ["csv", "csv"], ["conll09", "conll09"]]) {
+  byId(`save-${format}`).addEventListener("click", () => download(format, suffix));
+}
+player.part("copy-link").addEventListener("click", copyLink);
 window.addEventListener("hashchange", async () => {
+  if (!location.hash.includes("text=")) return; // a link to a part of the page
   await restore();
-  byId("results").scrollIntoView({ block: "nearest" }); // the examples are below the results
+  byId("results").scrollIntoView({ block: "nearest" });
 });
+new ResizeObserver(fit).observe(byId("probe"));
 restore();
 
-// Show what the address describes, if it describes anything.
-async function restore() {
-  const address = new URLSearchParams(location.hash.slice(1));
-  const text = address.get("text");
-  if (text === null) return;
+// Show what the address describes, or else the first example.
+function restore() {
   clearTimeout(timer); // the address must not change to an older view
-  const wanted = { text, n: address.get("n") ?? "" };
-  byId("text").value = text;
-  byId("iterations").value = wanted.n;
+  const example = document.querySelector("#examples a").hash;
+  const given = new URLSearchParams(location.hash.slice(1));
+  const address = given.get("text") === null ? new URLSearchParams(example.slice(1)) : given;
+  const wanted = { text: address.get("text"), n: address.get("n") ?? "" };
+  byId("text").value = wanted.text;
   const number = (name) =>
     /^\d{1,6}$/.test(address.get(name) ?? "") ? Number(address.get(name)) : null;
   const place = { s: number("s") ?? 0, p: number("p"), i: number("i") };
-  if (asked && asked.text === text && asked.n === wanted.n) choosePlace(place);
-  else await ask(wanted, place);
+  place.play = place.i === null;
+  if (asked && asked.text === wanted.text && asked.n === wanted.n) return choosePlace(place);
+  return ask(wanted, place);
 }
 
-// Label a text and show the result. `place` is the view to open, if there is such a one.
-async function ask(question, place = null) {
+// Label a text and show the result. `place` is the view to open, null for none.
+async function ask(question, place) {
   request?.abort();
   const mine = (request = new AbortController());
+  const width = drawingWidth();
   showError("");
   byId("status").textContent = "Labeling…";
   byId("form").setAttribute("aria-busy", "true");
   let answer = null;
   let message = "";
   try {
-    answer = await post(question, mine.signal);
+    const response = await post(`page/label?width=${width}`, question, { trace: true }, mine.signal);
+    answer = await response.json();
   } catch (error) {
     message = error.message;
   }
@@ -76,31 +79,44 @@ async function ask(question, place = null) {
   byId("status").textContent = "";
   showError(message);
   if (!answer) return;
-  asked = question;
+  asked = { ...question, width };
   showSentences(answer.sentences);
-  choosePlace(place);
+  if (place) choosePlace(place);
   byId("status").textContent = counted();
 }
 
-async function post({ text, n }, signal) {
+async function post(url, { text, n }, options, signal) {
   const headers = { "Content-Type": "application/json" };
   if (byId("token").value) headers.Authorization = `Bearer ${byId("token").value}`;
-  const body = JSON.stringify({ text, trace: true, ...(n && { iterations: Number(n) }) });
+  const body = JSON.stringify({ text, ...options, ...(n && { iterations: Number(n) }) });
   let response;
   try {
-    response = await fetch("label", { method: "POST", headers, body, signal });
-  } catch (error) {
-    throw new Error(`The server does not respond: ${error.message}.`);
+    response = await fetch(url, { method: "POST", headers, body, signal });
+  } catch {
+    throw new Error("The server cannot be reached. Check the connection, then try again.");
   }
-  byId("token-row").hidden = response.status !== 401;
-  const answer = await response.json().catch(() => null);
-  if (response.ok && answer) return answer;
-  const detail = answer?.detail ?? response.statusText;
-  const said = typeof detail === "string" ? detail : JSON.stringify(detail);
+  const needsToken = response.status === 401;
+  byId("token-row").hidden = !needsToken;
+  if (needsToken) byId("token").focus();
+  if (response.ok) return response;
+  const { detail = "" } = await response.json().catch(() => ({}));
+  throw new Error(inPlainWords(response, String(detail)));
+}
+
+function inPlainWords(response, detail) {
   const wait = response.headers.get("Retry-After");
-  throw new Error(
-    `${said || `Error ${response.status}`}${wait ? ` (try again in ${wait} s)` : ""}`,
-  );
+  if (response.status === 401)
+    return byId("token").value
+      ? "This is not the token of this server."
+      : "This server needs an access token. Enter it, then choose Label.";
+  if (response.status === 413) {
+    const [most] = detail.match(/[\d,]*\d(?= characters)/) ?? [];
+    return `The text is too long.${most ? ` This page takes up to ${most} characters at a time.` : ""}`;
+  }
+  if (response.status === 503)
+    return `The server is busy. Try again${wait ? ` in ${wait} seconds` : " in a moment"}.`;
+  if (response.status === 422) return `The server does not accept this text: ${detail}`;
+  return `Something went wrong on the server (error ${response.status}). Try again.`;
 }
 
 function showError(message) {
@@ -116,77 +132,103 @@ function counted() {
   return `${some(n, "predicate")} in ${some(sentences.length, "sentence")}.`;
 }
 
+// The overview: all propositions of all sentences, each with its phrases by role.
 function showSentences(answer) {
   sentences = answer;
-  chosen = null;
-  view.stop();
-  view.section.remove();
+  player.close();
   byId("results").hidden = !sentences.length;
-  byId("choose-hint").hidden = !sentences.some((sentence) => sentence.propositions.length);
-  byId("sentences").replaceChildren(...sentences.map(sentenceItem));
+  byId("sentences").replaceChildren(
+    ...sentences.map(({ text, propositions }, s) => {
+      const item = element("li", {}, element("h2", { dir: "auto", class: "sentence" }, text));
+      if (!propositions.length)
+        item.append(element("p", { class: "hint" }, "No predicates found."));
+      item.append(...propositions.map((proposition) => propositionItem(proposition, s)));
+      return item;
+    }),
+  );
 }
 
-function sentenceItem(sentence, s) {
-  const item = document.createElement("li");
-  const line = document.createElement("p");
-  line.dir = "auto";
-  sentence.words.forEach((word, place) => {
-    line.append(spaceBefore(sentence, place));
-    const proposition = sentence.propositions.find((each) => each.predicate === place);
-    line.append(proposition ? predicateButton(word, proposition, s) : word);
+function propositionItem(proposition, s) {
+  const id = `detail-${s}-${proposition.predicate}`;
+  const button = element("button", { type: "button", "aria-expanded": "false", "aria-controls": id });
+  button.append(...parsed(proposition.heading));
+  const detail = element("div", { id, class: "detail", hidden: "" });
+  const row = element("div", { class: "overview" }, element("h3", {}, button));
+  row.append(...parsed(proposition.phrases));
+  button.addEventListener("click", () => {
+    if (player.isOpen(detail)) player.close();
+    else choose(s, proposition, null, false);
+    rememberSoon();
   });
-  item.append(line);
-  if (!sentence.propositions.length) {
-    const note = document.createElement("p");
-    note.className = "hint";
-    note.textContent = "No predicates found.";
-    item.append(note);
-  }
-  return item;
-}
-
-function predicateButton(word, proposition, s) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "predicate";
-  button.textContent = word;
-  button.title = proposition.sense ?? "";
-  button.setAttribute("aria-pressed", "false");
-  button.dataset.place = `${s} ${proposition.predicate}`;
-  button.addEventListener("click", () => choose(s, proposition.predicate, null));
-  return button;
-}
-
-// The text between two words: a space, unless they touch in the text.
-function spaceBefore({ offsets }, place) {
-  if (place === 0) return "";
-  return offsets && offsets[place][0] === offsets[place - 1][1] ? "" : " ";
+  return element("div", { class: "proposition" }, row, detail);
 }
 
 // Open the given view, or else the proposition with most arguments of the first sentence with any.
-function choosePlace(place) {
-  const wanted = sentences[place?.s]?.propositions.find((each) => each.predicate === place.p);
-  if (wanted) return choose(place.s, place.p, place.i);
-  const s = sentences.findIndex((sentence) => sentence.propositions.length);
-  if (s < 0) return remember();
-  const fullest = sentences[s].propositions.reduce((best, each) =>
-    each.arguments.length > best.arguments.length ? each : best,
+function choosePlace({ s, p, i = null, play }) {
+  const wanted = sentences[s]?.propositions.find((each) => each.predicate === p);
+  if (wanted) return choose(s, wanted, i, play);
+  const first = sentences.findIndex((sentence) => sentence.propositions.length);
+  if (first < 0) return;
+  const fullest = sentences[first].propositions.reduce((best, each) =>
+    each.n_arguments > best.n_arguments ? each : best,
   );
-  return choose(s, fullest.predicate, null);
+  choose(first, fullest, null, play);
 }
 
-function choose(s, p, iteration) {
-  chosen = { s, p };
-  for (const button of document.querySelectorAll("button.predicate")) {
-    button.setAttribute("aria-pressed", String(button.dataset.place === `${s} ${p}`));
+function choose(s, proposition, iteration, play) {
+  const detail = byId(`detail-${s}-${proposition.predicate}`);
+  if (!detail.childElementCount) {
+    const drawing = element("div", { class: "capsrl-drawing" }, ...parsed(proposition.drawing));
+    const side = element("div", { class: "side" }, ...parsed(proposition.table));
+    enlarge([...drawing.querySelectorAll("svg")]);
+    detail.append(element("div", { class: "figure" }, drawing), side);
   }
-  const item = byId("sentences").children[s];
-  if (view.section.parentNode !== item) item.append(view.section);
-  view.open(
-    sentences[s],
-    sentences[s].propositions.find((each) => each.predicate === p),
-    iteration,
-  );
+  player.open(detail, { s, ...proposition }, iteration);
+  if (play && !calm.matches) player.play();
+}
+
+// The meaning of a role must not reach past the right edge of the window.
+function keepInside({ target }) {
+  const tip = target.closest?.(".capsrl [tabindex]")?.querySelector(".capsrl-tip");
+  if (!tip) return;
+  tip.style.translate = "";
+  const past = tip.getBoundingClientRect().right + 8 - document.documentElement.clientWidth;
+  if (past > 0) tip.style.translate = `${-past}px`;
+}
+
+// Nodes of HTML that the server wrote and escaped; scripts in it would not run.
+function parsed(html) {
+  return new DOMParser().parseFromString(html, "text/html").body.childNodes;
+}
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+// Short sentences leave room: their drawings grow.
+function enlarge(lines) {
+  const widest = Math.max(...lines.map((line) => Number(line.getAttribute("width"))));
+  const scale = Math.min(MOST_SCALE, Math.max(1, asked.width / widest));
+  for (const line of lines)
+    for (const side of ["width", "height"])
+      line.setAttribute(side, scale * Number(line.getAttribute(side)));
+}
+
+function drawingWidth() {
+  return Math.max(100, Math.round(byId("probe").firstElementChild.clientWidth) || 300);
+}
+
+// Drawings are made for the width of the screen: ask again when it changes.
+function fit() {
+  clearTimeout(fit.timer);
+  fit.timer = setTimeout(() => {
+    const room = byId("probe").clientWidth; // 0 when printing
+    if (!asked || !room || Math.abs(drawingWidth() - asked.width) < 8) return;
+    ask({ text: asked.text, n: asked.n }, player.detail && { ...player.place, play: false });
+  }, 250);
 }
 
 function rememberSoon() {
@@ -195,11 +237,9 @@ function rememberSoon() {
 }
 
 function remember() {
+  if (!asked) return;
   const address = new URLSearchParams({ text: asked.text, ...(asked.n && { n: asked.n }) });
-  if (chosen) {
-    for (const [name, value] of Object.entries({ ...chosen, i: view.iteration }))
-      address.set(name, value);
-  }
+  for (const [name, value] of Object.entries(player.place)) address.set(name, value);
   history.replaceState(null, "", `#${address}`);
 }
 
@@ -211,5 +251,17 @@ async function copyLink() {
     byId("status").textContent = "Link copied.";
   } catch {
     byId("status").textContent = "Copy the link from the address bar."; // no clipboard without https
+  }
+}
+
+async function download(format, suffix) {
+  try {
+    const response = await post(`label?format=${format}`, asked, {});
+    let content = await response.text();
+    if (format === "json") // JSON Lines: one sentence per line, which every command of capsrl reads
+      content = JSON.parse(content).sentences.map((each) => `${JSON.stringify(each)}\n`).join("");
+    save(`capsrl.${suffix}`, "text/plain;charset=utf-8", content);
+  } catch (error) {
+    showError(error.message);
   }
 }

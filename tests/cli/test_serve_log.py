@@ -4,7 +4,8 @@ import json
 import logging
 import logging.config
 
-from capsrl.serve.observability import LOGGER, JsonFormatter, log_config
+from capsrl.cli.serve_log import JsonFormatter, log_config
+from capsrl.serve.observability import LOGGER
 
 
 def record(message, *, exc_info=None, **extra):

@@ -1,0 +1,40 @@
+"""The page /docs in a real browser: it loads nothing from elsewhere, and sends requests."""
+
+import shutil
+
+import pytest
+
+from tests.helpers.serving import running
+
+playwright = pytest.importorskip("playwright.sync_api")
+CHROMIUM = shutil.which("chromium")
+SWITCHES = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_docs(tiny_model, tmp_path):
+    asked, messages = [], []
+    playwright.expect.set_options(timeout=30_000)  # for busy machines
+    with (
+        running(tmp_path, "--model", tiny_model, CAPSRL_TOKEN="right") as server,
+        playwright.sync_playwright() as driver,
+        driver.chromium.launch(executable_path=CHROMIUM, args=SWITCHES) as browser,
+    ):
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: messages.append(message.text))
+        page.on("pageerror", lambda error: messages.append(str(error)))
+        page.goto(f"{server.url}docs")
+        page.get_by_role("button", name="Authorize").click()
+        page.get_by_label("auth-bearer-value").fill("right")
+        page.get_by_role("button", name="Apply credentials").click()
+        page.get_by_role("button", name="Close").first.click()
+        page.locator(".opblock-post .opblock-summary-control").click()
+        page.get_by_text("Try it out").click()
+        page.get_by_role("button", name="Execute").click()
+        answer = page.locator(".live-responses-table .response").first
+        playwright.expect(answer).to_contain_text('"fingerprint"')
+        playwright.expect(answer).to_contain_text("200")
+    assert f"{server.url}label?format=json" in asked
+    assert {url for url in asked if not url.startswith((server.url, "data:"))} == set()
+    assert messages == []
