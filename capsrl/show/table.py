@@ -84,7 +84,7 @@ def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
         steps = [["start", *map(str, range(1, n_steps))]] if n_steps else []
         heads = [[Text(), Text(), *(Text(name, "dim") for name in names)] for names in steps]
         lines += _aligned([*heads, *(_cells(sentence, row) for row in rows)])
-    return lines if sentence.propositions else [*lines, _Wrapped(Text("no predicate", "dim"), 2)]
+    return lines if sentence.propositions else [*lines, _Wrapped(Text("no proposition", "dim"), 2)]
 
 
 def _heading(sentence: Sentence, proposition: Proposition) -> Text:
@@ -107,7 +107,7 @@ def _cells(sentence: Sentence, row: RoleHistory) -> list[Text]:
         other = "" if best == row.role else f" {visible(best)}"
         cells.append(Text(show_probability(prob) + other, style))
     if part and not row.probs:
-        phrase = part.phrase.text if part.phrase and part.phrase.first < part.phrase.last else ""
+        phrase = part.phrase.text if part.phrase else ""
         offsets = Text(show_offsets(part, sentence), "dim")
         cells += [Text(show_probability(part.probability)), offsets, _short(phrase or "")]
     return [*cells, Text(visible(part.meaning or "") if part else "", "italic")]

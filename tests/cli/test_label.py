@@ -70,8 +70,8 @@ def test_text_as_a_table(label, labeler):
     assert done.out == tables(labeler.label(TEXT))
     lines = done.out.splitlines()
     assert lines[0] == "Hiti signed the contract."
-    role, word, probability, offsets, meaning = lines[2].split()
-    assert (role, word, offsets, meaning) == ("A0", "Hiti", "0-4", "Agent")
+    role, word, probability, offsets, phrase, meaning = lines[2].split()
+    assert (role, word, offsets, phrase, meaning) == ("A0", "Hiti", "0-4", "Hiti", "Agent")
     assert 0.8 < float(probability) <= 1
     assert "His sudden decision to leave town wasn't liked." in lines
 

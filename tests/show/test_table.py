@@ -83,7 +83,7 @@ def test_no_probabilities_and_no_text():
     read = Sentence(("Go", "on", "!"))
     first = read.with_propositions([Proposition(0, None, (Argument("A1", 1),)), Proposition(1)])
     assert printed(first, read) == (
-        "Go on !\n  Go  ?\n    A1  on\n  on  ?\n\nGo on !\n  no predicate\n"
+        "Go on !\n  Go  ?\n    A1  on\n  on  ?\n\nGo on !\n  no proposition\n"
     )
 
 
@@ -95,7 +95,7 @@ def test_phrases():
     )
     assert printed(with_meanings(with_phrases(read), MEANINGS)).splitlines()[2:] == [
         "    A0  man  The old man  signer",
-        "    A1  it                thing signed",
+        "    A1  it   it           thing signed",
     ]
     assert "The old man" not in printed(read).splitlines()[2]
     assert str(read).splitlines()[2] == "    A0  man  The old man"
