@@ -57,7 +57,10 @@ def test_tables(evaluate):
         ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
-        ((TINY, "--predicates", "some"), "predicates: expected auto, marked or found, got 'some'"),
+        (
+            (TINY, "--predicates", "some"),
+            "--predicates: expected auto, marked or found, got 'some'",
+        ),
         ((TINY, "--mode", "lax"), "mode: expected one of official, strict, primesrl, got lax"),
         (("empty.conll09",), "empty.conll09: expected sentences to score, got none"),
         (
