@@ -1,0 +1,111 @@
+"""What a bulk run does: where its input and output are and how it labels."""
+
+import dataclasses
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import capsrl
+from capsrl.data.frame_sources import user_index
+from capsrl.labeler import Labeler
+from capsrl.model.loading import choose_runtime
+from capsrl.options import Options
+from capsrl.tables.documents import MAX_CHARACTERS, Input
+from capsrl.tables.schema import NOTHING, Passed
+
+AUTO = "auto"  # the device: GPUs if there are any
+FORMATS = ("jsonl", "parquet", "csv", "tsv")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """All that a worker needs to know; the fields of the input are those of `tables.Input`.
+
+    output   path or URL of the output folder
+    to       format of the output, one of FORMATS
+    rows     what a row of the output is: argument or sentence
+    passed   columns of the inputs that the output has too
+    folder   the working directory, in which relative paths are
+    model    name or folder of the model
+    frames   frame files or an index of them; None for the default
+    device   cpu or cuda
+    runtime  onnx or torch; None for the default
+    threads  of one worker
+    """
+
+    output: str
+    to: str = "jsonl"
+    rows: str = "sentence"
+    folder: str = "."
+    format: str | None = None
+    text_column: str | None = None
+    id_column: str | None = None
+    encoding: str | None = None
+    max_characters: int = MAX_CHARACTERS
+    model: str = "en"
+    frames: str | None = None
+    device: str = "cpu"
+    runtime: str | None = None
+    threads: int = 1
+    options: Options = dataclasses.field(default_factory=Options)
+    passed: Passed = NOTHING
+
+    def enter_folder(self) -> None:
+        """Go to the working directory of the run, if this machine has it."""
+        if os.path.isdir(self.folder):
+            os.chdir(self.folder)
+
+    def make_input(self, path: str) -> Input:
+        """How to read a file."""
+        return Input(
+            path,
+            self.format,
+            self.text_column,
+            self.id_column,
+            self.encoding,
+            self.max_characters,
+        )
+
+    def load(self) -> Labeler:
+        """Load the model."""
+        return capsrl.load(
+            self.model,
+            device=self.device,
+            threads=self.threads,
+            frames=self.frames,
+            runtime=self.runtime,
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """What the output depends on besides the inputs, for the plan."""
+        options = dataclasses.asdict(self.options)
+        return {
+            "version": capsrl.__version__,
+            "to": self.to,
+            "rows": self.rows,
+            "columns": {name: str(each.type) for name, each in self.passed.columns.items()},
+            "from": self.format,
+            "text_column": self.text_column,
+            "id_column": self.id_column,
+            "encoding": self.encoding,
+            "max_characters": self.max_characters,
+            "model": fingerprint(self.model, self.frames),
+            "device": self.device,
+            "runtime": choose_runtime(capsrl.find_model(self.model), self.device, self.runtime),
+            "options": {**options, "pos": options["pos"] and list(options["pos"])},
+        }
+
+
+def fingerprint(model: str, frames: str | None) -> str:
+    """A digest of the files of a model, and of the frames that explain its answers."""
+    folder = capsrl.find_model(model)
+    digest = hashlib.sha256()
+    for root in (folder, Path(frames) if frames is not None else user_index()):
+        for file in [root] if root.is_file() else sorted(root.rglob("*")):
+            if file.is_file() and file.suffix != ".md":
+                with file.open("rb") as opened:
+                    content = hashlib.file_digest(opened, "sha256").hexdigest()
+                digest.update(f"{file.relative_to(root).as_posix()} {content}\n".encode())
+    return digest.hexdigest()

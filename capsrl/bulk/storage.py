@@ -1,0 +1,194 @@
+"""The output folder of a bulk run, on a disk or in an object store (any URL that fsspec knows).
+
+A file appears under its name in one move, complete: on a disk it is renamed, in an object store it
+is uploaded, and an object is visible only when its upload is complete.
+"""
+
+import contextlib
+import errno
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from capsrl.data.files import file_system_of, is_url
+from capsrl.errors import ConfigError, DataError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+# An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
+_OBJECT_STORES = {"abfs", "abfss", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"}
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_TEMPORARY = "tmp"  # files that are being written, on a disk
+
+
+class Folder:
+    """A folder of files, which has folders of one level.
+
+    url  a path, or a URL such as s3://bucket/folder
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url.removeprefix("file://").rstrip("/") or "/"
+        self.is_local = not is_url(self.url)
+        self._fs: Any = None
+        self._root = self.url
+        if not self.is_local:
+            self._fs, self._root = file_system_of(self.url)
+
+    def list(self, folder: str) -> Iterator[str]:
+        """Yield the names of the files of one of its folders, in any order; none if it is missing.
+
+        Temporary files of other programs, which begin with a dot, are left out.
+        """
+        try:
+            if self.is_local:
+                with os.scandir(self._path(folder)) as entries:
+                    yield from (entry.name for entry in entries if entry.name[0] != ".")
+            else:
+                self._fs.invalidate_cache()
+                for path in self._fs.ls(self._path(folder), detail=False):
+                    yield path.rstrip("/").rpartition("/")[2]
+        except FileNotFoundError:
+            return
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a file."""
+        if self.is_local:
+            return os.path.exists(self._path(name))
+        self._fs.invalidate_cache()
+        return bool(self._fs.exists(self._path(name)))
+
+    def open(self, name: str) -> Any:  # noqa: ANN401 - a binary file
+        """Open a file for reading bytes; raises FileNotFoundError if there is none."""
+        if self.is_local:
+            return open(self._path(name), "rb")
+        return self._fs.open(self._path(name), "rb")
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file in one move."""
+        with self.writing(name) as path:
+            path.write_bytes(data)
+
+    @contextlib.contextmanager
+    def writing(self, name: str) -> Iterator[Path]:
+        """Give a local path to write; when the block succeeds the file appears under its name.
+
+        No two writers have the same path. Raises DataError if the folder cannot be written.
+        """
+        if self.is_local:
+            with self._renaming(name) as path:
+                yield path
+        else:
+            with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
+                path = Path(folder) / Path(name).name
+                with _writing_errors(f"{self.url}/{name}", only=_FULL):
+                    yield path
+                with _writing_errors(f"{self.url}/{name}"):
+                    self._upload(path, self._path(name))
+
+    def append(self, name: str, data: bytes) -> None:
+        """Append to a file on a disk."""
+        assert self.is_local
+        with _writing_errors(f"{self.url}/{name}"):
+            os.makedirs(self.url, exist_ok=True)
+            with open(self._path(name), "ab") as file:
+                file.write(data)
+
+    def remove(self, names: Iterable[str]) -> None:
+        """Remove files, those of them that are there; in an object store by few requests."""
+        paths = [self._path(name) for name in names]
+        if not self.is_local:
+            with contextlib.suppress(FileNotFoundError):
+                if paths:
+                    self._fs.rm(paths)
+            return
+        for path in paths:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+
+    def remove_temporary(self) -> None:
+        """Remove what killed workers left behind; call it only when no worker is running."""
+        if self.is_local:
+            shutil.rmtree(self._path(_TEMPORARY), ignore_errors=True)
+
+    def remove_if_empty(self, folder: str) -> None:
+        """Remove one of its folders unless there is something in it."""
+        if self.is_local:
+            with contextlib.suppress(OSError):
+                os.rmdir(self._path(folder))
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep a second run out of a folder on a disk; a killed run releases the lock.
+
+        Raises ConfigError if another run holds it.
+        """
+        if not self.is_local or fcntl is None:
+            yield
+            return
+        with _writing_errors(self.url):
+            os.makedirs(self.url, exist_ok=True)
+            file = open(self._path("lock"), "wb")  # noqa: SIM115 - closed below
+        with file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ConfigError(
+                    f"{self.url}: expected a folder that no other run is writing, got one that "
+                    "another `capsrl bulk` has locked; wait for it or stop it"
+                ) from None
+            yield
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    @contextlib.contextmanager
+    def _renaming(self, name: str) -> Iterator[Path]:
+        target = Path(self._path(name))
+        folder = Path(self._path(_TEMPORARY))
+        with _writing_errors(str(target)):
+            for each in (folder, target.parent):
+                each.mkdir(parents=True, exist_ok=True)
+        temporary = folder / f"{secrets.token_hex(8)}-{target.name}"
+        try:
+            # The caller's block may fail for other reasons; only a full disk is surely ours.
+            with _writing_errors(str(target), only=_FULL):
+                yield temporary
+            with _writing_errors(str(target)), open(temporary, "rb") as file:
+                # On the disk before it gets its name: a power cut must not leave an empty shard.
+                os.fsync(file.fileno())
+                os.replace(temporary, target)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                temporary.unlink()
+            raise
+
+    def _upload(self, path: Path, target: str) -> None:
+        protocols = self._fs.protocol
+        protocols = {protocols} if isinstance(protocols, str) else set(protocols)
+        if protocols & _OBJECT_STORES:
+            self._fs.put_file(str(path), target)
+            return
+        self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)
+        temporary = f"{self._root}/{_TEMPORARY}/{secrets.token_hex(8)}-{path.name}"
+        self._fs.makedirs(temporary.rpartition("/")[0], exist_ok=True)
+        self._fs.put_file(str(path), temporary)
+        self._fs.mv(temporary, target)
+
+
+@contextlib.contextmanager
+def _writing_errors(name: str, only: Collection[int] | None = None) -> Iterator[None]:
+    """Turn errors of the system, or those with one of these numbers, into a DataError."""
+    try:
+        yield
+    except OSError as error:
+        if only is not None and error.errno not in only:
+            raise
+        raise DataError(f"{name}: cannot be written: {error.strerror or error}") from None

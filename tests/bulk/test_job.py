@@ -1,0 +1,34 @@
+"""What a run depends on."""
+
+import json
+
+import pytest
+
+from capsrl.bulk.job import Job, fingerprint
+from capsrl.errors import ModelError
+from capsrl.options import Options
+
+
+def test_fingerprint_has_model_and_frames(tmp_path):
+    index = tmp_path / "frames.tsv"
+    index.write_text("x")
+    prints = {fingerprint("en", None), fingerprint("en", str(index))}
+    index.write_text("y")
+    prints.add(fingerprint("en", str(index)))
+    assert len(prints) == 3
+    assert {len(each) for each in prints} == {64}
+
+
+def test_settings_are_json_and_differ_with_the_job():
+    plain = Job(output="out").settings()
+    assert json.loads(json.dumps(plain)) == plain
+    assert plain == Job(output="elsewhere", threads=4).settings()  # these change no output
+    changes = [{"to": "csv"}, {"text_column": "body"}, {"max_characters": 5}]
+    changes += [{"options": Options(pos=["verb"])}, {"rows": "argument"}, {"runtime": "torch"}]
+    for change in changes:
+        assert Job(output="out", **change).settings() != plain
+
+
+def test_no_model():
+    with pytest.raises(ModelError, match="nosuch: expected a model folder"):
+        Job(output="out", model="nosuch").settings()
