@@ -1,0 +1,114 @@
+"""Label inputs in bulk: plan, workers, summary."""
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+
+from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
+from capsrl.bulk.job import AUTO, Job
+from capsrl.bulk.monitor import Monitor, Status
+from capsrl.bulk.plan import Plan, check_settings, read_plan
+from capsrl.bulk.scan import check_inputs, choose_shard_size
+from capsrl.bulk.storage import Folder
+from capsrl.bulk.worker import Worker
+from capsrl.data.files import STANDARD
+from capsrl.device import available_cores
+from capsrl.errors import ConfigError
+from capsrl.tables.documents import find_inputs
+from capsrl.tables.schema import find_passed
+
+
+def label_in_bulk(
+    inputs: Sequence[str],
+    job: Job,
+    *,
+    n_workers: int | None = None,
+    shard_size: int | None = None,
+    columns: Sequence[str] | None = None,
+    address: str | None = None,
+    report: Callable[[Status], None] = lambda status: None,
+    make_worker: MakeWorker = Worker,
+) -> Status:
+    """Label the rows of inputs; returns the last status.
+
+    Rows that were labeled by an earlier run into the same folder are not labeled again.
+
+    inputs      files, folders, patterns or URLs
+    job         its device may be "auto"; all other fields are as a worker uses them
+    n_workers   default: as many as there are cores or GPUs
+    shard_size  rows of a shard; default: about 130,000 characters, at most 2,000
+    columns     other columns of the inputs to keep in tables; default: all
+    address     of a Ray cluster; default: Ray is started on this machine
+    report      is called with the status every few seconds
+    Raises ConfigError if the folder was begun with other inputs or settings.
+    """
+    folder = Folder(job.output)
+    paths = _find_paths(inputs, folder)
+    passed = find_passed(map(job.make_input, paths), columns)
+    job = dataclasses.replace(job, folder=os.getcwd(), passed=passed)
+    with folder.locked():
+        plan = read_plan(folder)
+        if plan is None:
+            _check_empty(folder)
+            shard_size = shard_size or choose_shard_size([*map(job.make_input, paths)])
+        else:  # before Ray, which takes seconds to start
+            _check(plan, job, shard_size)
+            check_inputs(plan, paths, folder.url)
+        n_cpus = max(available_cores(), (n_workers or 1) * job.threads)
+        with connected(address, n_cpus=n_cpus) as machines:
+            if job.device == AUTO:
+                job = dataclasses.replace(job, device="cuda" if machines.gpus else "cpu")
+            folder.remove_temporary()
+            if plan is None:
+                assert shard_size is not None
+                plan = Plan(job.settings(), shard_size, scan_all(job, paths, shard_size))
+                plan.write(folder)
+            _check(plan, job, shard_size)
+            monitor = Monitor(plan, folder, report)
+            executor = Executor(job, monitor, n_workers=n_workers, make_worker=make_worker)
+            status = _execute(executor, monitor)
+        folder.remove_temporary()
+    return status
+
+
+def _execute(executor: Executor, monitor: Monitor) -> Status:
+    """Run to the end, and write in any case how it ended."""
+    state = "interrupted"  # by a signal
+    try:
+        executor.run()
+        state = "finished"
+    except Exception:
+        state = "failed"
+        raise
+    finally:
+        status = monitor.end(state)
+    return status
+
+
+def _find_paths(inputs: Sequence[str], folder: Folder) -> list[str]:
+    """The files to label, without those of the output folder."""
+    if STANDARD in inputs:
+        raise ConfigError("-: expected files, which can be read again, got standard input")
+    paths = find_inputs(inputs)
+    if folder.is_local:
+        root = os.path.join(os.path.realpath(folder.url), "")
+        paths = [path for path in paths if not os.path.realpath(path).startswith(root)]
+    if not paths:
+        raise ConfigError(f"inputs: expected files, got only those of the output {folder.url}")
+    return paths
+
+
+def _check_empty(folder: Folder) -> None:
+    """Refuse to take the files of another program for shards that are done."""
+    for name in folder.list("data"):
+        raise ConfigError(
+            f"{folder.url}: expected a new folder, or one that capsrl bulk began, got data/{name} "
+            "without a plan; give another folder"
+        )
+
+
+def _check(plan: Plan, job: Job, shard_size: int | None) -> None:
+    """Refuse another plan; a device that is not chosen yet will be that of the plan."""
+    if job.device == AUTO:
+        job = dataclasses.replace(job, device=plan.settings["device"])
+    check_settings(plan, job.settings(), shard_size, job.output)
