@@ -20,6 +20,7 @@ from capsrl.errors import CapsrlError, install_hint
 EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
     "onnx": "export",
+    "ray": "bulk",
     **dict.fromkeys(
         ("fastapi", "fastapi_offline", "prometheus_client", "pydantic", "uvicorn", "uvloop"),
         "serve",
@@ -31,6 +32,7 @@ EXTRAS = {
 # others.
 _COMMANDS = {
     "label": ("Label", "Find who did what to whom in text, files and folders."),
+    "bulk": ("Label", "Label tables and folders of any size, on all cores or on a Ray cluster."),
     "serve": ("Label", "Run a web service with a demo page."),
     "frames": ("Label", "Make an index of PropBank frame files, which say what roles mean."),
     "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
