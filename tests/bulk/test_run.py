@@ -1,0 +1,184 @@
+"""Bulk runs: what is refused before Ray starts, and runs that are killed."""
+
+import json
+import os
+import random
+import signal
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from capsrl.bulk.job import Job
+from capsrl.bulk.plan import Plan
+from capsrl.bulk.run import label_in_bulk
+from capsrl.bulk.scan import scan
+from capsrl.bulk.status import is_alive
+from capsrl.bulk.storage import Folder
+from capsrl.errors import ConfigError, DataError, ModelError
+from tests.helpers.bulk_runs import (
+    kill,
+    kill_all,
+    outputs,
+    processes,
+    start,
+    workers,
+    write_texts,
+)
+
+
+@pytest.fixture
+def begun(tmp_path, monkeypatch):
+    """A folder `out` with a plan for the file in.jsonl."""
+    monkeypatch.chdir(tmp_path)
+    write_texts("in.jsonl", 5)
+    job = Job(output="out")
+    Plan(job.settings(), 4, [scan(job.make_input("in.jsonl"), 4)]).write(Folder("out"))
+    return job
+
+
+@pytest.mark.parametrize(
+    ("settings", "others", "error", "message"),
+    [
+        ({"to": "csv"}, {}, ConfigError, '^out: .* got to "csv" instead of "jsonl"; give the same'),
+        ({"device": "cuda"}, {}, ConfigError, 'got device "cuda" instead of "cpu"; runtime'),
+        ({}, {"shard_size": 3}, ConfigError, "shard_size 3 instead of 4"),
+        ({"model": "nosuch"}, {}, ModelError, "nosuch: expected a model folder"),
+        ({"text_column": "body"}, {}, ConfigError, 'text_column "body" instead of null'),
+    ],
+)
+def test_another_plan_is_refused(begun, settings, others, error, message):
+    with pytest.raises(error, match=message):
+        label_in_bulk(["in.jsonl"], Job(output="out", **settings), **others)
+
+
+def test_other_inputs_are_refused(begun):
+    write_texts("in2.jsonl", 1)
+    with pytest.raises(ConfigError, match="expected the 1 inputs .* got 2, in2.jsonl besides"):
+        label_in_bulk(["in*.jsonl"], begun)
+    write_texts("in.jsonl", 6)
+    with pytest.raises(ConfigError, match="^out: expected in.jsonl as it was"):
+        label_in_bulk(["in.jsonl"], begun)
+    with pytest.raises(ConfigError, match="^-: expected files, which can be read again"):
+        label_in_bulk(["-"], begun)
+    with pytest.raises(ConfigError, match="none.csv: expected a file"):
+        label_in_bulk(["none.csv"], begun)
+
+
+def test_the_output_is_no_input(begun):
+    Path("out/data").mkdir()
+    Path("out/data/part-0000000.jsonl").write_text("{}\n")
+    with pytest.raises(ConfigError, match="expected files, got only those of the output out"):
+        label_in_bulk(["out/data"], begun)
+    os.unlink("out/plan.jsonl")
+    with pytest.raises(ConfigError, match="out: .* got data/part-0000000.jsonl without a plan"):
+        label_in_bulk(["in.jsonl"], begun)
+
+
+def test_two_runs_at_once_are_refused(begun):
+    with Folder("out").locked(), pytest.raises(ConfigError, match="another `capsrl bulk` has lock"):
+        label_in_bulk(["in.jsonl"], begun)
+
+
+def test_an_unreadable_input(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("a.jsonl.gz").write_bytes(b"no gzip")
+    with pytest.raises(DataError, match="a.jsonl.gz: expected"):
+        label_in_bulk(["a.jsonl.gz"], Job(output="out"))
+
+
+def wait_for(condition, *, seconds=240):
+    """Wait until something is true."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it takes too long"
+        time.sleep(0.05)
+
+
+def n_done(folder):
+    """The number of shards that are done."""
+    try:
+        return len(os.listdir(folder / "data"))
+    except FileNotFoundError:
+        return 0
+
+
+@pytest.fixture
+def mark(request):
+    """A name for the processes of a run, all of which end with the test."""
+    name = f"{os.getpid()}-{request.node.name}"
+    yield name
+    kill_all(name)
+
+
+def finish(mark, *arguments):
+    """Run to the end; gives what was written to stderr."""
+    run = start(mark, *arguments)
+    _, errors = run.communicate(timeout=600)
+    assert run.returncode == 0, errors
+    return errors
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_20_times_writes_the_same_bytes(tmp_path, mark):
+    """Workers, drivers and whole process groups are killed at random moments."""
+    arguments = [write_texts(tmp_path / "in.jsonl", 20_000), tmp_path / "calm", "--workers", 2]
+    arguments += ["--shard-size", 50]
+    finish(mark, *arguments)
+    arguments[1] = folder = tmp_path / "killed"
+    chooser = random.Random(5)
+    kinds = ["worker"] * 10 + ["driver"] * 5 + ["group"] * 5
+    chooser.shuffle(kinds)
+    run = start(mark, *arguments)
+    for kind in kinds:
+        before = n_done(folder)
+        wait_for(lambda before=before: n_done(folder) > before and workers(mark))
+        time.sleep(chooser.uniform(0, 0.4))
+        assert run.poll() is None, "the run ended before it was killed often enough"
+        if kind == "worker":
+            kill(chooser.choice(workers(mark) or [run.pid]))
+        elif kind == "driver":
+            kill(run.pid)
+        else:
+            kill_all(mark)
+        if kind != "worker" or run.poll() is not None:
+            run.communicate()
+            run = start(mark, *arguments)
+    run.communicate(timeout=600)
+    assert run.returncode == 0
+    assert outputs(folder) == outputs(tmp_path / "calm")
+    assert not (folder / "tmp").exists()
+    status = json.loads((folder / "status.json").read_text())
+    calm = json.loads((tmp_path / "calm" / "status.json").read_text())
+    for name in ("state", "shards", "done", "documents", "sentences", "propositions", "arguments"):
+        assert status[name] == calm[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_goes_on(tmp_path, mark, number):
+    arguments = [write_texts(tmp_path / "in.jsonl", 1500), tmp_path / "out", "--shard-size", 50]
+    run = start(mark, *arguments)
+    wait_for(lambda: n_done(tmp_path / "out") > 2)
+    if number == signal.SIGINT:
+        os.killpg(run.pid, number)  # as a terminal does
+    else:
+        os.kill(run.pid, number)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode == (130 if number == signal.SIGINT else -number)
+    assert "Traceback" not in errors
+    state = json.loads((tmp_path / "out" / "status.json").read_text())["state"]
+    assert state == "interrupted"
+    wait_for(lambda: not workers(mark), seconds=30)
+    assert "1,500 documents" in finish(mark, *arguments)
+    wait_for(lambda: not processes(mark), seconds=30)
+    # Nothing is left in the folder for temporary files, also not of killed runs.
+    left = [path for path in Path(tempfile.gettempdir()).glob("capsrl-ray-*") if is_stale(path)]
+    assert left == []
+
+
+def is_stale(folder):
+    """Whether a folder of Ray belongs to a process that has ended."""
+    pid = folder.name.split("-")[2]
+    return pid.isdecimal() and not is_alive(int(pid))
