@@ -53,7 +53,7 @@ def read_inventory(folder: Path) -> Inventory:
 
 def fingerprint(folder: Path) -> str:
     """16 digits that change with any file that decides what a model answers."""
-    patterns = ("*.json", "*.tsv", "weights-*.safetensors", "transformer/*")
+    patterns = ("*.json", "*.onnx", "*.tsv", "weights-*.safetensors", "transformer/*")
     digest = hashlib.sha256()
     for file in sorted(file for pattern in patterns for file in folder.glob(pattern)):
         with file.open("rb") as stream:

@@ -67,6 +67,8 @@ def _read_header(file: Path) -> dict[str, Stored]:
         if length > file.stat().st_size:
             raise ValueError(f"a header of {length} bytes in a file of {file.stat().st_size}")
         header = json.loads(stream.read(length))
+    if not isinstance(header, dict):
+        raise ValueError(f"a header that is a {type(header).__name__}")
     header.pop("__metadata__", None)
     tensors: dict[str, Stored] = {}
     for name, entry in header.items():

@@ -171,7 +171,7 @@ class Component(Pipe):
                 # Kept while the component lives: an exported model reads parts of its folder when
                 # they are needed.
                 folder = tempfile.mkdtemp()
-                weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                weakref.finalize(self, _remove, folder, os.getpid())
                 write_files(self._files, Path(folder))
                 self._labeler = self._load(folder)
         return self._labeler
@@ -205,8 +205,8 @@ class Component(Pipe):
         words = [tokens for doc in docs for tokens in read_sentences(doc)]
         sentences = [to_sentence(tokens, labeler.inventory.tags) for tokens in words]
         self._check_tags(sentences)
-        labeled = labeler.label_sentences(sentences, options=self.options)
-        for doc in docs:
+        labeled = list(labeler.label_sentences(sentences, options=self.options))
+        for doc in docs:  # only now: an error has left them as they were
             clear(doc)
         for tokens, sentence in zip(words, labeled, strict=True):
             store(tokens, sentence.propositions, phrases=self.options.phrases)
@@ -290,3 +290,9 @@ def _device_of_spacy() -> str:
     if not isinstance(get_current_ops(), CupyOps):
         return _CPU
     return f"cuda:{cupy.cuda.Device().id}" if cupy else "cuda"
+
+
+def _remove(folder: str, process: int) -> None:
+    """Remove a folder, unless this is a fork of the process that uses it."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -4,6 +4,7 @@ from torch.testing import assert_close
 
 from capsrl.errors import ModelError
 from capsrl.model import weights as weights_module
+from capsrl.model.weight_files import find_stored
 from capsrl.model.weights import load_weights, save_weights
 
 
@@ -89,6 +90,12 @@ def test_damaged_shard(shards):
     shards[1].write_bytes(shards[1].read_bytes()[:40])
     with pytest.raises(ModelError, match=rf"{shards[1].name}: expected a safetensors file, got "):
         load_weights(shards[0].parent)
+
+
+def test_a_header_that_is_no_object(shards):
+    shards[0].write_bytes((2).to_bytes(8, "little") + b"[]")
+    with pytest.raises(ModelError, match="expected a safetensors file, got a header that is a lis"):
+        find_stored(shards[0].parent)
 
 
 def test_shards_of_two_models(shards):

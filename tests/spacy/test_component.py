@@ -24,6 +24,7 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.spacy import Component
+from capsrl.spacy.component import _remove
 from tests.helpers.spacy_docs import TEXT, parsed, pipeline, plain
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
 
@@ -459,3 +460,12 @@ def test_documentation(capsys):
     for code, output in examples:
         exec(compile(code, str(guide), "exec"), names)
         assert capsys.readouterr().out == output
+
+
+def test_a_forked_process_keeps_the_model_of_its_parent(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    _remove(str(folder), os.getpid() + 1)
+    assert folder.is_dir()
+    _remove(str(folder), os.getpid())
+    assert not folder.exists()
