@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from capsrl.cli.convert_corpus import CORPORA, SUFFIX, convert_corpus
-from capsrl.cli.inputs import check_text
+from capsrl.cli.inputs import check_text, refuse_same
 from capsrl.cli.options import Encoding, From, option
 from capsrl.cli.progress import watched_lines
 from capsrl.data.convert.clear_parser import PIPELINE
@@ -107,6 +107,10 @@ def convert_command(
     _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=(*WRITABLE, *EXPORTS), option="--to")
+    # A file may be read and written anew in its own format, which loses nothing.
+    for path in (source if read_as != written_as else None, merge, spans):
+        if path is not None:
+            refuse_same(path, target, "OUT")
     with watched_lines(source, encoding=encoding) as lines:
         if read_as == TEXT and from_format is None:
             lines = check_text(lines, name_of(source))

@@ -102,7 +102,8 @@ def find_sources(
     """Find out what each argument is; standard input if there is none.
 
     named     the format of all files; by default each has that of its suffix
-    output    the file to be written, which is not read as part of a folder
+    output    the file to be written, which is not read as part of a folder; it is an error to
+              name it as an input, which would be lost
     encoding  the encoding of all files; by default UTF-8
     layout    how the text of arguments and files is laid out; HTML files are HTML in any case
     tables    how documents of tables are read
@@ -154,6 +155,14 @@ def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
         yield line
 
 
+def refuse_same(path: str, output: str, option: str) -> None:
+    """Raise ConfigError if the output would replace the file that is read."""
+    if _is_same(path, output):
+        raise ConfigError(
+            f"{option}: expected another file than the input, got {output}; choose another name"
+        )
+
+
 def _other_than_text(line: str) -> str | None:
     """What the first line of a file is, if it is not text."""
     if _CORPUS.match(line):
@@ -187,11 +196,13 @@ def _find(
 ) -> list[Source]:
     """The sources that one argument stands for."""
     if is_url(given) and not any(map(str.isspace, given)):
+        refuse_same(given, output, "-o")
         files = find_inputs([given], suffixes=_SUFFIXES)
-        return [_make_source(path, named, tables) for path in files]
+        return [_make_source(path, named, tables) for path in files if not _is_same(path, output)]
     if os.path.isdir(given):
         return _find_files(given, named, output, tables)
     if given == STANDARD or os.path.exists(given):
+        refuse_same(given, output, "-o")
         return [_make_source(given, named, tables)]
     if matches := _matches(given, output):
         return [_make_source(path, named, tables) for path in matches]
@@ -233,7 +244,11 @@ def _is_known(path: Path) -> bool:
 
 
 def _is_same(path: str | Path, output: str) -> bool:
-    return os.path.realpath(path) == os.path.realpath(output)
+    """Whether writing the output would replace the file; pipes and devices are not replaced."""
+    path, output = (str(each).removeprefix("file://") for each in (path, output))
+    if STANDARD in (path, output) or is_url(output):
+        return path == output != STANDARD
+    return os.path.isfile(path) and os.path.isfile(output) and os.path.samefile(path, output)
 
 
 def _count_suffixes(files: Collection[Path]) -> str:

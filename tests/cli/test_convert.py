@@ -95,6 +95,20 @@ def test_a_file_over_itself(convert, tmp_path):
     assert list(read_sentences(tmp_path / "x.jsonl")) == [SENTENCE]
 
 
+@pytest.mark.parametrize(
+    ("target", "options"),
+    [("x.jsonl", ("--to", "brackets")), ("x.spans.tsv", ("--spans", "x.spans.tsv"))],
+)
+def test_what_is_read_is_not_replaced_by_less(convert, tmp_path, target, options):
+    write_sentences([SENTENCE], tmp_path / "x.jsonl")
+    write_sentences([SENTENCE], tmp_path / "x.spans.tsv")
+    before = (tmp_path / target).read_bytes()
+    done = convert("x.jsonl", target, *options)
+    assert done.code == 2
+    assert done.err.startswith(f"error: OUT: expected another file than the input, got {target}; ")
+    assert (tmp_path / target).read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["in.jsonl", "in.jsonl.gz"])
 def test_a_bar_on_a_terminal(tmp_path, name):
     write_sentences([SENTENCE] * 5000, tmp_path / name)

@@ -255,3 +255,31 @@ def test_an_error_while_reading_standard_input_ahead():
     out, err = process.communicate(b"id,body\n1,x\n", timeout=60)
     assert (process.returncode, out) == (2, b"")
     assert err.startswith(b"error: <stdin>: expected a column 'text' with the texts, got 'id', ")
+
+
+@pytest.mark.parametrize(
+    ("inputs", "output"),
+    [
+        (("a.csv", "--text-column", "review"), "a.csv"),
+        (("a.txt", "b.txt"), "./b.txt"),
+        (("b.txt",), "link.txt"),
+        (("file://{folder}/b.txt",), "b.txt"),
+    ],
+)
+def test_an_input_is_not_replaced(label, tmp_path, inputs, output):
+    (tmp_path / "a.csv").write_text("review\nDogs bark.\n")
+    (tmp_path / "a.txt").write_text("Go on.")
+    (tmp_path / "b.txt").write_text("Dogs bark.")
+    (tmp_path / "link.txt").symlink_to("b.txt")
+    before = {path.name: path.read_text() for path in tmp_path.iterdir()}
+    done = label(*(each.format(folder=tmp_path) for each in inputs), "-o", output)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"error: -o: expected another file than the input, got {output}; choose another name\n"
+    )
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
+
+
+def test_standard_input_to_standard_output_is_no_replacement(label, tmp_path):
+    (tmp_path / "-").write_text("Dogs bark.")
+    assert label("-", "-o", "-", "--from", "text", stdin=b"Dogs bark.").code == 0
