@@ -25,7 +25,8 @@ def to_sentences(
                     f"{where}: expected words that are strings, got {word!r:.60} as word {number}"
                 )
         return [text]
-    fix = "; leave out rows without text, or give missing='empty'" if is_missing(text) else ""
+    fix = "; leave out rows without text, or use label_many(texts, missing='empty')"
+    fix = fix if is_missing(text) else ""
     raise DataError(f"{where}: expected a string or a Sentence, got {text!r:.60}{fix}")
 
 
