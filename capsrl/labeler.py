@@ -137,10 +137,7 @@ class Labeler:
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
-            if isinstance(text, bytes | Mapping) or not isinstance(text, Iterable):
-                raise DataError(
-                    f"text: expected a string, a Sentence or several of them, got {text!r:.60}"
-                )
+            _check_several(text, "text: expected a string, a Sentence or several of them")
             if at is not None:
                 raise DataError("at: expected with one text, got several; label them one by one")
             return list(self.label_many(text, options=chosen))
@@ -204,6 +201,7 @@ class Labeler:
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
             raise DataError("texts: expected several texts, got one; label(text) labels one")
+        _check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
         return self._label_many(texts, as_tuples, batch_size, progress, missing, chosen)
@@ -388,6 +386,16 @@ def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]
         raise
     if chunk:
         yield chunk
+
+
+def _check_several(texts: object, expected: str) -> None:
+    """Raise DataError for what is not several texts, or would be the names of columns or keys."""
+    if hasattr(type(texts), "columns"):
+        got = f"a {type(texts).__name__}"
+        raise DataError(f'{expected}, got {got}; give one column: frame["review"]')
+    is_iterable = isinstance(texts, Iterable) or hasattr(texts, "__getitem__")
+    if isinstance(texts, bytes | Mapping) or not is_iterable:
+        raise DataError(f"{expected}, got {texts!r:.60}")
 
 
 def _pair(item: object, position: int) -> tuple[Any, Any]:

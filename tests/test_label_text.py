@@ -5,6 +5,8 @@ import itertools
 import random
 
 import numpy as np
+import pandas
+import polars
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -180,6 +182,21 @@ def test_a_missing_text_is_named_by_its_position(labeler, missing):
 def test_a_text_must_be_text(labeler, text):
     with pytest.raises(DataError, match=r"text: expected a string, a Sentence or several of them"):
         labeler.label(text)
+    with pytest.raises(DataError, match=r"texts: expected several texts, got "):
+        labeler.label_many(text)
+
+
+@pytest.mark.parametrize("library", [pandas, polars])
+def test_of_a_frame_one_column_is_labeled(labeler, library):
+    frame = library.DataFrame({"review": ["Dogs bark.", "Go."]})
+    fix = r'got a DataFrame; give one column: frame\["review"\]$'
+    with pytest.raises(DataError, match=rf"^text: expected a string, .* several of them, {fix}"):
+        labeler.label(frame)
+    with pytest.raises(DataError, match=rf"^texts: expected several texts, {fix}"):
+        labeler.label_many(frame)
+    assert labeler.label(frame["review"]) == labeler.label(["Dogs bark.", "Go."])
+    row = pandas.Series({"columns": "Dogs bark."})
+    assert labeler.label(row) == labeler.label(["Dogs bark."])
 
 
 def test_wrong_arguments_are_named(labeler):
