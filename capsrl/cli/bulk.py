@@ -12,7 +12,7 @@ from capsrl.bulk.job import AUTO, FORMATS, Job
 from capsrl.bulk.status import read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
-from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, with_fields
+from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_names, with_fields
 from capsrl.errors import ConfigError
 from capsrl.options import Options
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
@@ -124,7 +124,7 @@ def bulk_command(
             job,
             n_workers=workers,
             shard_size=shard_size,
-            columns=None if columns is None else columns.split(","),
+            columns=split_names(columns),
             address=address,
             report=report,
         )

@@ -21,6 +21,7 @@ from capsrl.cli.options import (
     Threads,
     option,
     option_errors,
+    split_names,
     with_fields,
 )
 from capsrl.cli.outputs import (
@@ -146,7 +147,7 @@ def label_command(
     with option_errors(("device", "threads", "runtime")):
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
-    summary = Summary(format, passed if in_table and columns is None else None)
+    summary = Summary(format, passed if in_table else None, are_chosen=columns is not None)
     labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
     if format in ("conll09", "conllup") and lemmatizer is not None:
@@ -175,7 +176,7 @@ def _passed(
     sources: Sequence[Source], columns: str | None, format: str, *, in_table: bool
 ) -> Passed:
     """The columns of tables that are kept; also checks that all tables have a column of texts."""
-    only = None if columns is None else [name.strip() for name in columns.split(",") if name]
+    only = split_names(columns)
     tables = [source.table for source in sources if source.table is not None]
     if columns is not None and not (tables and in_table):
         what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"
@@ -186,7 +187,7 @@ def _passed(
             "note: -: the other columns of standard input are left out, since they are not known "
             "before it is read; name those to keep: --columns NAMES\n"
         )
-    return find_passed(files, only)
+    return find_passed(files, only, are_all=len(files) == len(tables))
 
 
 def _can_be_read_twice(path: str) -> bool:

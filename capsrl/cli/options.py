@@ -143,3 +143,10 @@ def _without_none(hint: object) -> object:
 
 def _is_collection(kind: object) -> bool:
     return get_origin(kind) is Collection
+
+
+def split_names(names: str | None) -> list[str] | None:
+    """The names of an option that has several, with commas between them."""
+    if names is None:
+        return None
+    return [name.strip() for name in names.split(",") if name.strip()]

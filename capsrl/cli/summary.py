@@ -15,14 +15,17 @@ _SHOWN = 10  # errors of documents that are shown where the output has no place 
 class Summary:
     """Counts what was labeled, and reports documents that were not.
 
-    format  of the output; errors are shown on stderr if it has no place for them
-    passed  the other columns that the output has, if some may be missed there
+    format      of the output; errors are shown on stderr if it has no place for them
+    passed      the other columns that the output has; None if it has no columns
+    are_chosen  whether the user has named them, else they are those that were found in files
     """
 
-    def __init__(self, format: str, passed: Passed | None) -> None:
+    def __init__(self, format: str, passed: Passed | None, *, are_chosen: bool = False) -> None:
         self._format = format
         self._passed = passed
         self._missed: Counter[str] = Counter()
+        self._unseen = set(passed.columns) if passed is not None and are_chosen else set()
+        self._are_chosen = are_chosen
         self._has_phrases = False
         self._place: tuple[str, str] | None = None  # of the last document
         self._counts = Counter(document=0, sentence=0, proposition=0)
@@ -47,7 +50,11 @@ class Summary:
             return
         self._place = place
         self._counts["document"] += 1
-        if self._passed is not None and document is not None:
+        if self._passed is None or document is None:
+            return
+        if self._are_chosen:
+            self._unseen.difference_update(document.columns)
+        else:
             self._missed.update(self._passed.missed(document.columns))
 
     def show(self, *, always: bool) -> None:
@@ -56,21 +63,26 @@ class Summary:
             shown = dict(self._counts)
             if shown["document"] <= 1:
                 del shown["document"]
-            parts = [f"{n:,} {name}{'' if n == 1 else 's'}" for name, n in shown.items()]
+            parts = [f"{n:,} {_plural(name, n)}" for name, n in shown.items()]
             sys.stderr.write(f"{', '.join(parts)}\n")
         if always and self._has_phrases and self._format == "conll09":
             sys.stderr.write(
                 "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
             )
-        for name, n in sorted(self._missed.items()):
-            sys.stderr.write(
-                f"note: left out {name!r} of {n:,} documents, since the first lines of the file do "
-                "not have it; to keep it name all columns: --columns NAMES\n"
-            )
+        self._show_columns()
         if self.n_errors:
-            documents = f"document{'' if self.n_errors == 1 else 's'}"
+            documents = _plural("document", self.n_errors)
             why = "; the column error says why" if self._format in WITH_ERRORS else ""
             sys.stderr.write(f"error: {self.n_errors:,} {documents} not labeled{why}\n")
+
+    def _show_columns(self) -> None:
+        for name in sorted(self._unseen):
+            sys.stderr.write(f"note: --columns: no document has {name!r}; the column is empty\n")
+        for name, n in sorted(self._missed.items()):
+            sys.stderr.write(
+                f"note: left out {name!r} of {n:,} {_plural('document', n)}, since the first lines "
+                "of the file do not have it; to keep it name all columns: --columns NAMES\n"
+            )
 
     def _report(self, labeled: Labeled) -> None:
         self.n_errors += 1
@@ -79,6 +91,10 @@ class Summary:
             place, error = labeled.document.place, str(labeled.error)
             where = "" if error.startswith(place) else f"{place}: "
             sys.stderr.write(f"error: {where}{error}\n")
+
+
+def _plural(name: str, n: int) -> str:
+    return name if n == 1 else f"{name}s"
 
 
 def _has_phrase(sentence: Sentence) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from capsrl.errors import ConfigError
 from capsrl.tables.documents import Input
 from capsrl.tables.parquet import pyarrow
 
@@ -118,16 +119,28 @@ class Passed:
         return [name for name in columns if name not in self.columns]
 
 
-def find_passed(inputs: Iterable[Input], only: Iterable[str] | None = None) -> Passed:
+def find_passed(
+    inputs: Iterable[Input], only: Iterable[str] | None = None, *, are_all: bool = True
+) -> Passed:
     """The columns of all these files that are passed on.
 
-    only  the columns to pass on; by default all. Unknown ones are null.
+    only     the columns to pass on; by default all
+    are_all  whether there are no inputs besides these, which may have other columns
+    Raises ConfigError for a column to pass on that no file has. JSON lines may have any.
     """
     types: dict[str, set[Any]] = {name: set() for name in only or ()}
+    known: dict[str, None] = {}
     for each in inputs:
+        are_all = are_all and each.format != "jsonl"
         for name, type in each.column_types().items():
+            known[name] = None
             if only is None or name in types:
                 types.setdefault(name, set()).add(type)
+    if are_all and (unknown := [name for name in types if name not in known]):
+        raise ConfigError(
+            f"--columns: expected some of the columns besides text and id "
+            f"({', '.join(map(repr, known)) or 'none'}), got {', '.join(map(repr, unknown))}"
+        )
     columns = {
         name: Column(
             f"input_{name}" if name in _NAMES else name,

@@ -8,7 +8,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from capsrl.cli.options import option, option_errors, with_fields
+from capsrl.cli.options import option, option_errors, split_names, with_fields
 from capsrl.errors import ConfigError
 from capsrl.options import RAW_TEXT, Options
 
@@ -94,3 +94,9 @@ def test_errors_name_options_as_they_are_typed(message, shown):
     with pytest.raises(ConfigError) as caught, option_errors(["salt", "cooking_time"]):
         raise ConfigError(message)
     assert str(caught.value) == shown
+
+
+def test_names_with_commas():
+    assert split_names(None) is None
+    assert split_names("") == []
+    assert split_names(" b,a , ,c d") == ["b", "a", "c d"]

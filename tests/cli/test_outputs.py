@@ -131,6 +131,25 @@ def test_chosen_columns(label, tmp_path, reviews):
     assert (done.err, done.out.splitlines()[-1][-2:]) == ("", ",1")
 
 
+def test_chosen_columns_that_are_not_there(label, tmp_path):
+    (tmp_path / "a.csv").write_text("text,Sterne,Datum\nGo on.,1,2\n")
+    (tmp_path / "b.jsonl").write_text('{"text": "Go on.", "Sterne": 3}\n')
+    done = label("a.csv", "--columns", "Datum,Stars", "-o", "o.csv")
+    assert done.code == 2
+    assert done.err == (
+        "error: --columns: expected some of the columns besides text and id ('Sterne', 'Datum'), "
+        "got 'Stars'\n"
+    )
+    assert not (tmp_path / "o.csv").exists()
+    note = "note: --columns: no document has 'Stars'; the column is empty\n"
+    chosen = ("--to", "csv", "--columns", "Sterne,Stars")
+    for done in (
+        label("a.csv", "b.jsonl", *chosen),
+        label("--from", "csv", *chosen, stdin=b"text,Sterne\nGo on.,1\n"),
+    ):
+        assert (done.code, done.err) == (0, note)
+
+
 def test_keys_that_come_late_are_reported(label, tmp_path):
     lines = ['{"text": ""}'] * 1000 + ['{"text": "", "late": 1}'] * 2
     (tmp_path / "a.jsonl").write_text("\n".join(lines))

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from capsrl.errors import ConfigError
 from capsrl.tables.documents import Input
 from capsrl.tables.rows import argument_rows, sentence_row
 from capsrl.tables.schema import (
@@ -94,6 +95,16 @@ def test_chosen_columns(files):
     passed = find_passed(files, ["meta", "new"])
     assert [each.name for each in passed.columns.values()] == ["meta", "new"]
     assert passed.values({"meta": "x", "stars": 1}) == {"meta": "x", "new": None}
+
+
+def test_chosen_columns_that_no_file_has(tmp_path):
+    (tmp_path / "a.csv").write_text("text,x\nGo.,1\n")
+    (tmp_path / "b.csv").write_text("text,y\nGo.,1\n")
+    inputs = [Input(str(tmp_path / name)) for name in ("a.csv", "b.csv")]
+    assert list(find_passed(inputs, ["y"]).columns) == ["y"]
+    with pytest.raises(ConfigError, match=r"besides text and id \('x', 'y'\), got 'z', 'text'$"):
+        find_passed(inputs, iter(["x", "z", "text"]))
+    assert list(find_passed(inputs, ["z"], are_all=False).columns) == ["z"]
 
 
 def test_values_as_text():
