@@ -34,7 +34,7 @@ from capsrl.cli.outputs import (
 )
 from capsrl.cli.progress import without_waiting
 from capsrl.cli.summary import Summary
-from capsrl.data.files import STANDARD, is_url
+from capsrl.data.files import STANDARD, is_url, name_of
 from capsrl.errors import ConfigError, DataError
 from capsrl.options import Options, PredicateSource
 from capsrl.tables.documents import MAX_CHARACTERS, Document
@@ -147,7 +147,16 @@ def label_command(
     with option_errors(("device", "threads", "runtime")):
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     bar = output != STANDARD or not sys.stdout.isatty()
-    summary = Summary(format, passed if in_table else None, are_chosen=columns is not None)
+    summary = Summary(
+        format,
+        passed if in_table else None,
+        are_chosen=columns is not None,
+        streams=[
+            name_of(source.name)
+            for source in sources
+            if source.table is not None and not _can_be_read_twice(source.name)
+        ],
+    )
     labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
     if format in ("conll09", "conllup") and lemmatizer is not None:

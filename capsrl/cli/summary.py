@@ -18,14 +18,23 @@ class Summary:
     format      of the output; errors are shown on stderr if it has no place for them
     passed      the other columns that the output has; None if it has no columns
     are_chosen  whether the user has named them, else they are those that were found in files
+    streams     names of the inputs whose columns were not known, which was said before
     """
 
-    def __init__(self, format: str, passed: Passed | None, *, are_chosen: bool = False) -> None:
+    def __init__(
+        self,
+        format: str,
+        passed: Passed | None,
+        *,
+        are_chosen: bool = False,
+        streams: Iterable[str] = (),
+    ) -> None:
         self._format = format
         self._passed = passed
         self._missed: Counter[str] = Counter()
         self._unseen = set(passed.columns) if passed is not None and are_chosen else set()
         self._are_chosen = are_chosen
+        self._streams = tuple(streams)
         self._has_phrases = False
         self._place: tuple[str, str] | None = None  # of the last document
         self._counts = Counter(document=0, sentence=0, proposition=0)
@@ -54,7 +63,7 @@ class Summary:
             return
         if self._are_chosen:
             self._unseen.difference_update(document.columns)
-        else:
+        elif not document.place.startswith(self._streams):
             self._missed.update(self._passed.missed(document.columns))
 
     def show(self, *, always: bool) -> None:

@@ -156,6 +156,16 @@ def test_keys_that_come_late_are_reported(label, tmp_path):
     done = label("a.jsonl", "--to", "csv")
     assert "note: left out 'late' of 2 documents, since the first lines" in done.err
     assert "late" not in label("a.jsonl", "--to", "csv", "--columns", "late").err
+    (tmp_path / "a.jsonl").write_text("\n".join(lines[:-1]))
+    done = label("Go on.", "a.jsonl", "--to", "csv")
+    assert "note: left out 'late' of 1 document, since" in done.err
+
+
+def test_columns_of_standard_input_are_reported_once(label, tmp_path):
+    (tmp_path / "a.csv").write_text("text,x\nGo on.,1\n")
+    done = label("a.csv", "-", "--from", "csv", "--to", "csv", stdin=b"text,stars\nGo on.,1\n")
+    assert (done.code, done.err.count("\n")) == (0, 1)
+    assert done.err.startswith("note: -: the other columns of standard input are left out, since ")
 
 
 def test_an_error_leaves_no_file(label, tmp_path):
