@@ -26,12 +26,17 @@ from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
 _HTML = (".html", ".htm")
-_SHEETS = (".xls", ".xlsx", ".ods")
+_OFFICE = {
+    **dict.fromkeys((".xls", ".xlsx", ".ods"), ("spreadsheets", "the sheet as .csv")),
+    **dict.fromkeys((".pdf", ".doc", ".docx", ".odt", ".rtf"), ("such files", "the text as .txt")),
+}
 _ROWS = tuple(name for name in DOCUMENTS if name not in (TEXT, "jsonl"))
 FROM = (TEXT, *_ROWS, *(name for name in READABLE if name != TEXT))
-# What is found in folders.
-_SUFFIXES = (*(s for s, name in SUFFIXES.items() if name in READABLE), *_HTML)
-_KNOWN = tuple(dict.fromkeys((*_SUFFIXES, *DOCUMENT_SUFFIXES)))
+_KNOWN = {
+    **{suffix: format for suffix, format in SUFFIXES.items() if format in READABLE},
+    **dict.fromkeys(_HTML, TEXT),
+    **{suffix: format for suffix, format in DOCUMENT_SUFFIXES.items() if format in _ROWS},
+}
 # How the files of a corpus begin, which may be called .txt or come from a pipe.
 _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
 # How tables begin: names without blanks, three at least, or one of them "text" or "id".
@@ -197,7 +202,7 @@ def _find(
     """The sources that one argument stands for."""
     if is_url(given) and not any(map(str.isspace, given)):
         refuse_same(given, output, "-o")
-        files = find_inputs([given], suffixes=_SUFFIXES)
+        files = find_inputs([given], suffixes=tuple(_KNOWN))
         return [_make_source(path, named, tables) for path in files if not _is_same(path, output)]
     if os.path.isdir(given):
         return _find_files(given, named, output, tables)
@@ -258,17 +263,14 @@ def _count_suffixes(files: Collection[Path]) -> str:
 
 def _make_source(path: str, named: str | None, tables: TableOptions) -> Source:
     suffix = suffix_of(path)
-    if named is None and suffix in _SHEETS:
-        raise ConfigError(f"{path}: spreadsheets ({suffix}) are not read; save the sheet as .csv")
+    if named is None and suffix in _OFFICE:
+        what, fix = _OFFICE[suffix]
+        raise ConfigError(f"{path}: {what} ({suffix}) are not read; save {fix}")
     # Pipes and devices have no suffix, as standard input has none.
     name = path if os.path.isfile(path) or is_url(path) else STANDARD
     if named is None and suffix_of(name) in _HTML:
         return Source(path, TEXT, sure=True, layout=Layout(html=True))
-    format = named
-    if named is None and DOCUMENT_SUFFIXES.get(suffix_of(name)) in _ROWS:
-        format = DOCUMENT_SUFFIXES[suffix_of(name)]
-    if format not in _ROWS:
-        format = format_of(name, named, default=TEXT, option="--from")
+    format = format_of(name, named, formats=FROM, suffixes=_KNOWN, default=TEXT, option="--from")
     table = None
     if format in _ROWS or (format == "jsonl" and _has_texts(path, tables)):
         table = Input(path, format, **_as_keywords(tables))

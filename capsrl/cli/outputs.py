@@ -7,8 +7,8 @@ from pathlib import Path
 
 from capsrl.cli.inputs import Source
 from capsrl.data.compression import COMPRESSED
-from capsrl.data.files import STANDARD, open_binary_writer, open_writer, suffix_of
-from capsrl.data.formats import EXPORTS, WRITABLE, format_of, format_sentences
+from capsrl.data.files import STANDARD, open_binary_writer, open_writer
+from capsrl.data.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.data.jsonl import format_object
 from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError
@@ -65,10 +65,9 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
             return "jsonl"
         [found] = formats
         return found if found in WRITABLE else "conllup"
-    suffix = suffix_of(output)
-    if named is None and suffix in _SUFFIXES and SPANS not in Path(output).name.lower():
-        return _SUFFIXES[suffix]
-    return format_of(output, named, formats=FORMATS, option="--to")
+    is_spans = SPANS in Path(output).name.lower()
+    suffixes = SUFFIXES if is_spans else SUFFIXES | _SUFFIXES
+    return format_of(output, named, formats=FORMATS, suffixes=suffixes, option="--to")
 
 
 def output_rows(named: str | None, format: str) -> str:

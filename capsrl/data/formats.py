@@ -16,7 +16,7 @@ format keeps.
 The suffixes of `json`, `html` and `svg` are here for the command line, which writes them.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -88,14 +88,16 @@ def format_of(
     named: str | None = None,
     *,
     formats: Sequence[str] = READABLE,
+    suffixes: Mapping[str, str] = SUFFIXES,
     default: str | None = None,
     option: str | None = None,
 ) -> str:
     """Return the format of a file: the one named, or the one of its suffix.
 
-    formats  the formats to choose from, such as READABLE, CORPORA or WRITABLE
-    default  the format of standard input and output if none is named
-    option   the command-line option that names the format, for messages
+    formats   the formats to choose from, such as READABLE, CORPORA or WRITABLE
+    suffixes  the format of each suffix
+    default   the format of standard input and output if none is named
+    option    the command-line option that names the format, for messages
     Raises ConfigError for a format that is unknown or not among `formats`.
     """
     if named is not None:
@@ -111,9 +113,9 @@ def format_of(
         return default
     check_compression(path)
     suffix = suffix_of(path)
-    found = SUFFIXES.get(suffix, "")
+    found = suffixes.get(suffix) or SUFFIXES.get(suffix, "")
     if found not in formats:
-        known = " ".join(suffix for suffix, format in SUFFIXES.items() if format in formats)
+        known = " ".join(suffix for suffix, format in suffixes.items() if format in formats)
         hint = f"{_HINTS[found]}; " if found in _HINTS else ""
         raise ConfigError(
             f"{path}: expected a suffix of {known} ({AND_COMPRESSED}), "

@@ -510,7 +510,9 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("texts/*.txt",), "texts/*.txt: no such file\n"),
         (("sheet.xlsx",), "sheet.xlsx: spreadsheets (.xlsx) are not read; save the sheet as .csv"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
-         " .ndjson (and .gz, .xz, .bz2 or .zst), got .md; rename the file or name the format with"),
+         " .ndjson .html .htm .csv .tsv .parquet .pq (and .gz, .xz, .bz2 or .zst), got .md; rename "
+         "the file or name the format with --from: text, csv, tsv, parquet, lines, conll09, "),
+        (("paper.pdf",), "paper.pdf: such files (.pdf) are not read; save the text as .txt\n"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
          ".jsonl .ndjson .html .htm .csv .tsv .parquet .pq (and .gz, .xz, .bz2 or .zst), got 0 fi"),
         (("-", "-"), "-: expected standard input once, got it twice"),
@@ -524,10 +526,11 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
          " csv, tsv, parquet, allennlp, brackets, spans, html, svg, got conllu; CoNLL-U has "
          "no propositions, CoNLL-U Plus (.conllup) has"),
-        (("good.txt", "--from", "up2"), "--from: expected one of text, conll09, conllu, conllup, "),
+        (("good.txt", "--from", "up2"), "--from: expected one of text, csv, tsv, parquet, lines, "),
         (("Go on.", "--from", "conll09"), "--from conll09: expected files, got the text 'Go on.'"),
-        (("Go on.", "-o", "x.doc"), "x.doc: expected a suffix of .conll09 .conll .conllup .jsonl "),
-        (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .conll09 .conll .conllup "),
+        (("Go on.", "-o", "x.xlsx"), "x.xlsx: expected a suffix of .txt .conll09 .conll .conllup "
+         ".jsonl .ndjson .tsv .json .html .htm .svg .csv .parquet .pq (and .gz, .xz, .bz2 or "),
+        (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .txt .conll09 .conll .conl"),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
@@ -549,7 +552,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
 def test_mistakes_exit_with_one_line(label, tmp_path, arguments, message):
     (tmp_path / "empty").mkdir()
     (tmp_path / "good.txt").write_text("Dogs bark.")
-    for name in ("sheet.xlsx", "page.md"):
+    for name in ("sheet.xlsx", "page.md", "paper.pdf"):
         (tmp_path / name).write_text("id,text")
     (tmp_path / "bad.txt").write_bytes(b"Dogs\n\xff bark.")
     (tmp_path / "bad.jsonl").write_text('{"words": [1]}')
