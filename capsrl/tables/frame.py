@@ -34,7 +34,7 @@ def to_frame(
                those of several: `labeler.label(texts)` or `labeler.label_many(texts)`;
                or pairs of id and sentences, as from `label_many(..., as_tuples=True)`
     documents  what the column "document" has for each of several texts, such as `frame.index`;
-               default: their positions
+               default: their positions; that of one text is 0
     library    pandas or polars; default: the first of them that is installed
 
     Raises ConfigError if the library is not installed.
@@ -73,7 +73,7 @@ def _rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator
     if isinstance(first, Sentence):
         if documents is not None:
             raise DataError("documents: expected with several texts, got the sentences of one")
-        groups: Iterable[Any] = [(None, chain([first], items))]
+        groups: Iterable[Any] = [(0, chain([first], items))]
     elif first is None:
         groups = []
     else:

@@ -37,7 +37,7 @@ def expected(*groups):
 @pytest.mark.parametrize(
     ("given", "documents", "groups"),
     [
-        ([SENTENCE, BARE], None, [(None, [SENTENCE, BARE])]),
+        ([SENTENCE, BARE], None, [(0, [SENTENCE, BARE])]),
         ([[SENTENCE, BARE], [], [BARE]], None, [(0, [SENTENCE, BARE]), (1, []), (2, [BARE])]),
         ([[BARE], []], ["x", "y"], [("x", [BARE]), ("y", [])]),
         ([("x", [BARE]), ("y", [SENTENCE])], None, [("x", [BARE]), ("y", [SENTENCE])]),
@@ -48,6 +48,11 @@ def test_frames(library, given, documents, groups):
     frame = capsrl.to_frame(iter(given), documents=documents, library=library)
     assert list(frame.columns) == NAMES
     assert cells_of(frame) == expected(*groups)
+
+
+def test_one_text_is_the_first_of_several(labeler):
+    alone = capsrl.to_frame(labeler.label("Dogs bark. Go!"), library="polars")
+    assert alone.equals(capsrl.to_frame(labeler.label(["Dogs bark. Go!"]), library="polars"))
 
 
 def test_types():
