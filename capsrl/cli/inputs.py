@@ -326,9 +326,12 @@ def _check_options(sources: Sequence[Source], layout: Layout, tables: TableOptio
     ):
         if not any(map(is_right, sources)):
             for flag in (flag for flag, value in given.items() if value):
-                raise ConfigError(
-                    f"{flag}: expected {expected}, got {sources[0].format} ({sources[0].name})"
-                )
+                raise ConfigError(f"{flag}: expected {expected}, got {_described(sources[0])}")
+
+
+def _described(source: Source) -> str:
+    shown = source.name if source.text is None else f"{source.text!r:.40}"
+    return f"{source.format} ({shown})"
 
 
 def _check_argument(text: str, named: str | None) -> None:

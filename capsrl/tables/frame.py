@@ -1,6 +1,6 @@
 """Make a DataFrame of labeled sentences, in pandas or polars."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain, repeat
@@ -77,6 +77,7 @@ def _rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator
     elif first is None:
         groups = []
     else:
+        _check_numbers(sentences, documents)
         groups = _groups(chain([first], items), documents)
     for document, group in groups:
         number = 0
@@ -86,6 +87,14 @@ def _rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator
             yield from argument_rows(sentence, document=document, number=number)
         if not number:
             yield from argument_rows(None, document=document)
+
+
+def _check_numbers(sentences: Iterable[Any], documents: Iterable[Any] | None) -> None:
+    """Raise DataError if the numbers are known and differ; those of streams are not known."""
+    if isinstance(sentences, Sized) and isinstance(documents, Sized):
+        n, got = len(sentences), len(documents)
+        if n != got:
+            raise DataError(f"documents: expected {n}, one for each text, got {got}")
 
 
 def _groups(items: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[tuple[Any, Any]]:
@@ -101,7 +110,7 @@ def _groups(items: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[t
             raise DataError(f"sentences: expected lists of Sentences, got {item!r:.60}")
         id = position if ids is None else next(ids)
         if id is missing:
-            raise DataError(f"documents: expected one for each text, got {position}")
+            raise DataError(f"documents: expected one for each text, got {position} for more texts")
         yield id, item
     if ids is not None and next(ids) is not missing:
         raise DataError(f"documents: expected {position + 1}, one for each text, got more")

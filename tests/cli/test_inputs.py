@@ -189,6 +189,8 @@ def test_parquet_is_not_taken_for_text(label):
         (("a.txt", "--text-column", "x"), "--text-column: expected a table (csv, tsv, jsonl, "),
         (("a.txt", "--id-column", "x"), "--id-column: expected a table (csv, tsv, jsonl, parquet), "
          "got text (a.txt)\n"),
+        (("We ate.", "--text-column", "x"), "--text-column: expected a table (csv, tsv, jsonl, "
+         "parquet), got text ('We ate.')\n"),
         (("a.csv", "--columns", "x"), "--columns: expected a table as output (csv, tsv, parquet), "
          "got jsonl\n"),
         (("a.txt", "--columns", "x", "--to", "csv"), "--columns: expected a table as input, got "),

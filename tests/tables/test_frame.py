@@ -1,4 +1,5 @@
 import sys
+from itertools import count
 
 import pandas
 import polars
@@ -87,8 +88,14 @@ def test_a_column_of_a_frame(labeler):
     [
         ([BARE], {"library": "excel"}, "library: expected pandas or polars, got 'excel'"),
         ([BARE], {"documents": [1]}, "documents: expected with several texts, got the sentences"),
-        ([[BARE], [BARE]], {"documents": [1]}, "documents: expected one for each text, got 1"),
-        ([[BARE]], {"documents": [1, 2]}, "documents: expected 1, one for each text, got more"),
+        ([[BARE], [BARE]], {"documents": [1]}, "documents: expected 2, one for each text, got 1"),
+        ([[BARE]], {"documents": [1, 2]}, "documents: expected 1, one for each text, got 2"),
+        (
+            iter([[BARE], [BARE]]),
+            {"documents": [1]},
+            "documents: expected one for each text, got 1 for more texts",
+        ),
+        ([[BARE]], {"documents": count()}, "documents: expected 1, one for each text, got more"),
         (["text"], {}, "sentences: expected lists of Sentences, got 'text'"),
         ([["text"]], {}, "sentences: expected Sentences, got 'text'"),
     ],
