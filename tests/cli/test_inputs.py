@@ -159,6 +159,17 @@ def test_folders_and_patterns_with_tables(label, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(("name", "content"), [("b.csv", "x\n1\n"), ("b.jsonl", '{"x": 1}\n')])
+def test_a_folder_with_a_table_without_texts(label, tmp_path, name, content):
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "a.csv").write_text("text\nDogs bark.\n")
+    (tmp_path / "d" / name).write_text(content)
+    done = label("d", "-o", "o.csv")
+    assert (done.code, (tmp_path / "o.csv").exists()) == (2, False)
+    assert done.err.startswith(f"error: d/{name}: expected a column 'text' with the texts, got 'x'")
+    assert label("d/a*", "-o", "o.csv").code == 0
+
+
 @pytest.mark.parametrize("line", ["id,text", "a;b;c", '"id","text"', "TEXT\tstars", "id;a;text;b"])
 def test_tables_are_not_taken_for_text(label, line):
     done = label(stdin=f"{line}\n1,2\n".encode())
