@@ -14,6 +14,7 @@ from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.requests import LabelRequest
+from capsrl.tables.rows import argument_rows
 from capsrl.tables.schema import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
@@ -100,9 +101,9 @@ def _respond(
 
 def _write_csv(texts: Texts) -> str:
     tables = [
-        sentence.to_rows(document=document, number=number)
+        argument_rows(sentence, document=document, number=number)
         for document, text in enumerate(texts, 1)
-        for number, sentence in enumerate(text, 1)
+        for number, sentence in enumerate(text or [None], 1)
     ]
     return "".join(csv_parts(chain(*tables), ARGUMENT_COLUMNS))
 

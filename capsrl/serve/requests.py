@@ -141,11 +141,8 @@ def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from None
     except ValueError as error:
-        mistake = {
-            "type": "json_invalid",
-            "loc": (),
-            "ctx": {"error": error if body else "it is empty"},
-        }
+        context = {"error": error if body else "it is empty"}
+        mistake = {"type": "json_invalid", "loc": (), "ctx": context}
         raise RequestValidationError([mistake]) from None
     texts = given.pop("texts") if many else [given.pop("text")]
     at = given.pop("at", None)

@@ -11,6 +11,7 @@ from capsrl.data.conll09 import read_conll09
 from capsrl.options import Options
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.requests import LabelRequest
+from capsrl.tables.rows import argument_rows
 from tests.helpers.serving import expected, same
 from tests.helpers.tiny_networks import make_labeler
 
@@ -71,10 +72,12 @@ def test_csv(labeler):
     wanted = [
         row
         for document, sentences in enumerate(texts, 1)
-        for number, sentence in enumerate(sentences, 1)
-        for row in sentence.to_rows(document=document, number=number)
+        for number, sentence in enumerate(sentences or [None], 1)
+        for row in argument_rows(sentence, document=document, number=number)
     ]
     assert len(rows) == len(wanted) > 3
+    [empty] = [row for row in rows if row["document"] == "2"]  # a text without sentences
+    assert not any(value for name, value in empty.items() if name != "document")
     for row, want in zip(rows, wanted, strict=True):
         assert row.keys() == want.keys()
         for name in ("document", "sentence", "text", "predicate", "sense", "role", "phrase_end"):
