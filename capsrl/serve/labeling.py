@@ -50,7 +50,7 @@ def label_requests(
     for options, numbers in groups.items():
         group = [_read_texts(requests[number]) for number in numbers]
         for number, result in zip(numbers, _label_group(labeler, group, options), strict=True):
-            responses[number] = _respond(requests[number], result, model)
+            responses[number] = _respond(labeler, requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
@@ -78,7 +78,7 @@ def _label_group(
 
 
 def _respond(
-    request: LabelRequest, labeled: Texts | Exception, model: str
+    labeler: Labeler, request: LabelRequest, labeled: Texts | Exception, model: str
 ) -> LabelResponse | Exception:
     if isinstance(labeled, Exception):
         return labeled
@@ -87,7 +87,9 @@ def _respond(
     if request.format == "csv":
         body = _write_csv(texts)
     elif request.format == "conll09":
-        body = "".join(map(format_conll09, sentences))
+        lemmatizer = labeler.inventory.lemmatizer
+        filled = map(lemmatizer.fill, sentences) if lemmatizer else sentences
+        body = "".join(map(format_conll09, filled))
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []
         body = _write_json(request, texts, missing, model)

@@ -89,6 +89,9 @@ def test_conll09(labeler):
     sentences = list(read_conll09(response.body.decode().splitlines(keepends=True)))
     labeled = [sentence for text in labeler.label(TEXTS) for sentence in text]
     assert [each.words for each in sentences] == [each.words for each in labeled]
+    fill = labeler.inventory.lemmatizer.fill
+    assert [each.lemmas for each in sentences] == [fill(each).lemmas for each in labeled]
+    assert sentences[0].lemmas == ("dog", "bark", ".")
     for ours, theirs in zip(sentences, labeled, strict=True):
         assert [each.sense for each in ours.propositions] == [
             each.sense for each in theirs.propositions
