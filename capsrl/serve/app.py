@@ -82,11 +82,13 @@ def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
         **guarded,
     )(service.label)
 
+    @app.head("/health", include_in_schema=False)
     @app.get("/health", response_description="Alive")
     async def health() -> openapi.Status:
         """Whether the process is alive, and which model it runs."""
         return openapi.Status(status="ok", model=service.model)
 
+    @app.head("/ready", include_in_schema=False)
     @app.get("/ready", response_description="Ready", responses=refusals(503))
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""

@@ -103,6 +103,14 @@ def test_formats(tiny, format, kind, start):
     assert response.content.startswith(start)
 
 
+def test_monitors_may_ask_for_the_head_only(tiny):
+    async def run():
+        async with client_of(tiny) as client:
+            return [await client.head(path) for path in ("/health", "/ready")]
+
+    assert [head.status_code for head in asyncio.run(run())] == [200, 200]
+
+
 def test_unknown_format(tiny):
     async def run():
         async with client_of(tiny) as client:
@@ -238,6 +246,7 @@ def test_full_queue(tiny):
                 await asyncio.sleep(0.005)
             refused = await client.post("/label", json={"text": "e"})
             ready = await client.get("/ready")
+            assert (await client.head("/ready")).status_code == 503
             alive = await client.get("/health")
             held.go.set()
             return refused, ready, alive, await asyncio.gather(*tasks)
