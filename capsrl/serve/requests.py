@@ -171,6 +171,8 @@ _MUST = {
 
 def explain(error: Mapping[str, Any]) -> str:
     """One mistake in plain words: threshold must be at most 1; you sent 2."""
+    if (error["type"], error["loc"]) == ("extra_forbidden", ("texts",)):
+        return "only one of text and texts may be given; you sent both"
     where = ".".join(str(part)[:_MAX_SHOWN] for part in error["loc"]) or "the body"
     must = _MUST.get(error["type"], "is not as described").format_map(error.get("ctx", {}))
     if ";" in must:

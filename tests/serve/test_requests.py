@@ -57,7 +57,7 @@ def refusal(body):
         ('["a"]', 'the body must be an object such as {"text": "..."}; you sent ["a"]'),
         ('"a"', 'the body must be an object such as {"text": "..."}; you sent "a"'),
         ("{}", 'text is missing; send {"text": "..."} or {"texts": ["...", "..."]}'),
-        ('{"text": "a", "texts": []}', "texts is not a field of this request; see /docs"),
+        ('{"text": "a", "texts": []}', "only one of text and texts may be given; you sent both"),
         ('{"texts": ["a"], "at": [0]}', "at is not a field of this request; see /docs"),
         ('{"text": 5}', "text must be a string; you sent 5"),
         ('{"text": null}', "text must be a string; you sent null"),
