@@ -106,3 +106,11 @@ def test_no_texts(tiny, format):
     response = one_response(tiny, LabelRequest((), True, FOUND, format=format))
     lines = response.body.decode().splitlines()
     assert len(lines) == (1 if format == "csv" else 0)  # a header
+
+
+@pytest.mark.parametrize("format", ["csv", "conll09"])
+def test_tables_have_no_warnings(tiny, format):
+    marked = Options(predicates="marked")
+    with_missing = LabelRequest(("go now",), False, marked, (3, 70), format=format)
+    without = LabelRequest(("go now",), False, marked, (3,), format=format)
+    assert one_response(tiny, with_missing) == one_response(tiny, without)
