@@ -93,12 +93,8 @@ def _respond(
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []
         body = _write_json(request, texts, missing, model)
-    return LabelResponse(
-        body.encode(),
-        sentences=len(sentences),
-        words=sum(map(len, sentences)),
-        propositions=sum(len(sentence.propositions) for sentence in sentences),
-    )
+    n_propositions = sum(len(sentence.propositions) for sentence in sentences)
+    return LabelResponse(body.encode(), len(sentences), sum(map(len, sentences)), n_propositions)
 
 
 def _write_csv(texts: Texts) -> str:

@@ -68,13 +68,11 @@ def svg_lines(
     """
     arcs = _arcs(proposition, steps=steps)
     lines = list(_lines(sentence, proposition, arcs, max_width - 2 * _MARGIN))
-    html = ""
+    html, start = "", f'<g transform="translate({_MARGIN:g} 0)">'
     for is_idle, group in groupby(lines, key=lambda line: line.is_idle):
         run = list(group)
         drawn = "".join(
-            _element(
-                f'<g transform="translate({_MARGIN:g} 0)">{content}</g>', width, height, _HIDDEN
-            )
+            _element(f"{start}{content}</g>", width, height, _HIDDEN)
             for content, width, height, *_ in run
         )
         if is_idle and len(lines) > 2:

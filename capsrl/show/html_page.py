@@ -17,10 +17,10 @@ from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
 _WIDTH = 760.0  # of drawings
-_NOTE = (
-    "Each role has its color; point at it to see its meaning. Phrases are underlined, head words "
-    "more thickly. 1, 2, ...: the probability of a role after each iteration, blank below 0.05, "
-    "bold where the word had the role. Roles that are crossed out are not in the result."
+_NOTE = "Point at a role to see its meaning. Phrases are underlined, head words more thickly."
+_TRACE_NOTE = (
+    "1, 2, ...: the probability of a role after each iteration, blank below 0.05, bold where the "
+    "word had the role. Roles that are crossed out are not in the result."
 )
 
 
@@ -46,9 +46,12 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
         f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
     )
+    note = f"<p>{_TRACE_NOTE}</p>\n"  # stands before the first sentence with a trace
     for number, sentence in enumerate(sentences, start=1):
         name = f"<small>{escaped(sentence.id or str(number))}</small>"
-        yield f"<section>{_body(sentence, name)}</section>\n"
+        traced = any(each.trace for each in sentence.propositions)
+        yield f"{note if traced else ''}<section>{_body(sentence, name)}</section>\n"
+        note = "" if traced else note
     yield "</main>\n</body>\n</html>\n"
 
 

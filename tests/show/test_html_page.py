@@ -42,9 +42,13 @@ def test_every_proposition_has_a_drawing_and_a_table():
     assert "<details" not in html([contract(traced=True)])  # nothing is hidden
 
 
-def test_the_explanation_stands_once():
-    page = html([contract(traced=True)] * 3)
-    assert page.count("after each iteration") == 1
+def test_iterations_are_explained_once_and_only_with_a_trace():
+    traced = contract(traced=True)
+    head, first, second, third, _ = html_parts([contract(), traced, traced])
+    explained = ["after each iteration" in part for part in (head, first, second, third)]
+    assert explained == [False, False, True, False]
+    plain = html([contract(), Sentence(("Hello", "!"))])
+    assert "after each iteration" not in plain and "crossed out" not in plain
 
 
 def test_no_links_and_no_scripts():
