@@ -415,6 +415,7 @@ def test_errors_in_plain_words(browser, url):
     playwright.expect(error).to_have_text(
         "The text is too long. This page takes up to 1,000 characters at a time."
     )
+    playwright.expect(page.get_by_role("region", name="Propositions")).to_be_hidden()
     label(page, "Birds sing.")
     playwright.expect(error).to_be_hidden()
     for status, headers, words in (
@@ -429,6 +430,14 @@ def test_errors_in_plain_words(browser, url):
     page.context.set_offline(True)
     button.click()
     playwright.expect(error).to_contain_text("The server cannot be reached.")
+    shown = page.locator(".sentence")
+    playwright.expect(shown).to_have_text("Birds sing.")  # still the result of this text
+    page.get_by_label("English text").fill("Dogs bark.")
+    button.click()
+    playwright.expect(shown).to_have_count(0)
+    page.context.set_offline(False)
+    label(page, "Dogs bark.")
+    playwright.expect(shown).to_have_text("Dogs bark.")
     page.close()
 
 

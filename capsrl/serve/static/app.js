@@ -78,7 +78,13 @@ async function ask(question, place) {
   byId("form").removeAttribute("aria-busy");
   byId("status").textContent = "";
   showError(message);
-  if (!answer) return;
+  if (!answer) {
+    if (question.text !== asked?.text || question.n !== asked.n) {
+      asked = null; // the old result must not stand below another text
+      showSentences([]);
+    }
+    return;
+  }
   asked = { ...question, width };
   showSentences(answer.sentences);
   if (place) choosePlace(place);
