@@ -442,6 +442,18 @@ def test_errors_in_plain_words(browser, url):
 
 
 @needs_browser
+def test_focus_ring_leaves_the_label_whole(page):
+    box = page.get_by_label("English text")
+    box.focus()
+    ring = box.evaluate(
+        """(box) => parseFloat(getComputedStyle(box).outlineWidth)
+        + parseFloat(getComputedStyle(box).outlineOffset)"""
+    )
+    above = page.locator("label[for=text]").bounding_box()
+    assert ring > 0 and above["y"] + above["height"] <= box.bounding_box()["y"] - ring
+
+
+@needs_browser
 def test_token(browser, labeler):
     with serving(make_app(labeler, token="open sesame")) as address:
         page = browser.new_page(base_url=address)
