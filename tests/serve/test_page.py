@@ -371,7 +371,7 @@ def test_downloads_equal_files_of_the_library(page, labeler, tmp_path):
     text = f"{STORY} Oslo, at noon! “Ana”\u00a0sang 🎉 and left."
     label(page, text)
     sentences = [sentence.standalone() for sentence in labeler.label(text)]
-    read = list(read_jsonl(saved(page, "JSON", "capsrl.jsonl", tmp_path).splitlines()))
+    read = list(read_jsonl(saved(page, "JSON lines", "capsrl.jsonl", tmp_path).splitlines()))
     assert [sentence.to_json() for sentence in read] == [s.to_json() for s in sentences]
     rows = saved(page, "CoNLL-2009", "capsrl.conll09", tmp_path)
     fill = labeler.inventory.lemmatizer.fill
