@@ -24,17 +24,22 @@ def error_page(comparisons: Sequence[Comparison], *, title: str) -> Iterator[str
     roles = Counter(role for pair in pairs for role in pair.roles)
     yield _head(title)
     yield f"<h1>{escaped(title)}</h1>\n<p>{_summary(len(wrong), len(comparisons))}</p>\n"
-    yield _filters(kinds, roles)
-    yield '<main id="list">\n'
-    for comparison in wrong:
-        yield _article(comparison)
-    yield f"</main>\n<script>{_asset('error_page.js')}</script>\n</body>\n</html>\n"
+    if wrong:
+        yield _filters(kinds, roles)
+        yield '<main id="list">\n'
+        for comparison in wrong:
+            yield _article(comparison)
+        yield f"</main>\n<script>{_asset('error_page.js')}</script>\n"
+    yield "</body>\n</html>\n"
 
 
 def _summary(n_wrong: int, n_propositions: int) -> str:
+    counted = f"{n_wrong:,} of {n_propositions:,} propositions have a mistake."
+    if not n_wrong:
+        return counted
     return (
-        f"{n_wrong:,} of {n_propositions:,} propositions have a mistake. They are below; "
-        "rows that are not highlighted are right. Wrong head: the role is right, its word is not."
+        f"{counted} They are below; rows that are not highlighted are right. "
+        "Wrong head: the role is right, its word is not."
     )
 
 

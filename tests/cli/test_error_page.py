@@ -55,6 +55,13 @@ class Cells(html.parser.HTMLParser):
             self.rows[-1][-1] += data
 
 
+def test_page_without_mistakes():
+    page = make_page(pred=GOLD)
+    assert "<p>0 of 3 propositions have a mistake.</p>" in page
+    assert not {"form", "article", "script"} & {tag for tag, _ in Cells(page).tags}
+    assert page.endswith("</body>\n</html>\n")
+
+
 def test_gold_stands_beside_predicted():
     page = make_page()
     assert "2 of 3 propositions have a mistake" in page
