@@ -14,7 +14,7 @@ from rich.table import Table
 
 from capsrl.cli.options import Device, option
 from capsrl.cli.train_progress import show_progress
-from capsrl.config import EmbeddingsConfig, Recipe
+from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
@@ -95,16 +95,22 @@ def _print_result(result: "Result") -> None:
 
 def next_commands(model: Path, recipe: Recipe) -> Iterator[str]:
     """Lines that say what can be done with a model that has been trained."""
-    folder, dev = shlex.quote(str(model)), shlex.quote(recipe.data.dev)
-    commands = {f"capsrl calibrate {folder} {dev}": "make its probabilities mean what they say"}
+    folder, file = shlex.quote(str(model)), shlex.quote(_held_out(recipe.data))
+    commands = {f"capsrl calibrate {folder} {file}": "make its probabilities mean what they say"}
     if _may_export(recipe.model.embeddings):
         commands[f"capsrl export {folder}"] = "label on the CPU without torch"
-    commands[f"capsrl evaluate {dev} --model {folder} --errors errors.html"] = "see its mistakes"
+    evaluate = f"capsrl evaluate {file} --model {folder} --errors errors.html"
+    commands[evaluate] = "see its mistakes"
     commands[f'capsrl label --model {folder} "..."'] = "label text"
     width = max(map(len, commands))
     yield "next:"
     for command, purpose in commands.items():
         yield f"  {command:{width}}  # {purpose}"
+
+
+def _held_out(data: DataConfig) -> str:
+    """The dev file; the first test file if the model has been trained on the dev file."""
+    return next(iter(data.test.values()), data.dev) if data.dev == data.train else data.dev
 
 
 def _may_export(embeddings: EmbeddingsConfig) -> bool:

@@ -60,3 +60,17 @@ def test_next_commands():
         "  # see its mistakes",
         '  capsrl label --model runs/a/model "..."                                   # label text',
     ]
+
+
+@pytest.mark.parametrize(
+    ("sets", "name"),
+    [
+        ((), "tiny/dev.conll09"),  # tiny.toml chooses the best epoch on the training file
+        (("data.dev=other.conll09",), "other.conll09"),
+        (("data.test={}",), "tiny/train.conll09"),  # there is no other file
+    ],
+)
+def test_next_commands_prefer_a_file_that_was_not_trained_on(sets, name):
+    _, calibrate, evaluate, _ = next_commands(Path("model"), read_recipe(TINY, sets))
+    assert calibrate.split()[3].endswith(name)
+    assert evaluate.split()[2].endswith(name)
