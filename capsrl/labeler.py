@@ -314,6 +314,16 @@ class Labeler:
                 labeled[number] = finish(answer)
         return labeled
 
+    def most_pairs(self, sentences: Iterable[Sentence], options: Options) -> int:
+        """The most pairs of words that labeling may have to score, a measure of its cost.
+
+        Every word of a sentence may be a predicate, for which every word is scored. With a trace a
+        pair counts five times for each iteration, since a trace is written as well.
+        """
+        iterations = options.iterations or self.config.capsules.iterations
+        weight = 5 * (iterations + 1) if options.trace else 1
+        return weight * sum(len(sentence) ** 2 for sentence in sentences)
+
     def _batches(
         self, numbers: list[int], items: Mapping[int, IndexedSentence], batch_size: int | None
     ) -> list[list[int]]:

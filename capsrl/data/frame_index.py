@@ -240,7 +240,7 @@ class FrameIndex:
 
     def _of_lemma(self, lemma: str) -> list[tuple[str, str]]:
         """(part of speech, sense) of what a lemma evokes; the first ones are searched for."""
-        if self._lemmas is not None or len(self._first_lemmas) == _FIRST:
+        if self._lemmas is not None or len(self._first_lemmas) >= _FIRST:
             return self._by_lemma().get(lemma, [])
         if lemma not in self._first_lemmas:
             rows = ((s, row) for s, row in self._rows.items() if lemma in s or lemma in row)

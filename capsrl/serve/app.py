@@ -5,6 +5,7 @@ import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from copy import copy
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
@@ -111,7 +112,6 @@ class Service:
     """A labeler behind a queue."""
 
     def __init__(self, labeler: Labeler, limits: Limits) -> None:
-        self.labeler = labeler
         self.limits = limits
         folder = labeler.folder
         self.model = openapi.Model(
@@ -120,6 +120,8 @@ class Service:
             fingerprint=fingerprint(folder) if folder else None,
         )
         concurrent = labeler.backend.concurrent
+        self.labeler = copy(labeler)
+        self.labeler.threads = 1 if concurrent else labeler.threads  # the batcher has several
         self.batcher: Batcher[LabelRequest, LabelResponse] = Batcher(
             self._label_batch,
             threads=(labeler.threads or available_cores()) if concurrent else 1,

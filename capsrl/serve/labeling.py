@@ -13,6 +13,7 @@ from capsrl.errors import CapsrlError
 from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
+from capsrl.serve.limits import MAX_PAIRS
 from capsrl.serve.requests import LabelRequest
 from capsrl.tables.rows import argument_rows
 from capsrl.tables.schema import ARGUMENT_COLUMNS
@@ -44,18 +45,24 @@ def label_requests(
     model  the field `model` of responses, as JSON
     """
     responses: dict[int, LabelResponse | Exception] = {}
-    groups: dict[Options, list[int]] = defaultdict(list)
+    groups: dict[Options, dict[int, Texts]] = defaultdict(dict)
     for number, request in enumerate(requests):
-        groups[request.options].append(number)
-    for options, numbers in groups.items():
-        group = [_read_texts(requests[number]) for number in numbers]
-        for number, result in zip(numbers, _label_group(labeler, group, options), strict=True):
+        try:
+            groups[request.options][number] = _read_texts(labeler, request)
+        except Exception as error:
+            responses[number] = error
+    for options, group in groups.items():
+        results = _label_group(labeler, list(group.values()), options)
+        for number, result in zip(group, results, strict=True):
             responses[number] = _respond(labeler, requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
-def _read_texts(request: LabelRequest) -> Texts:
+def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
+    if labeler.most_pairs(chain(*texts), request.options) > MAX_PAIRS:
+        longest = f"{max(map(len, chain(*texts))):,} words"
+        raise HTTPException(422, f"the sentences must be shorter; you sent one of {longest}")
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 MAX_ITERATIONS = 10  # the paper goes to 6; the size of a trace grows with them
 MAX_PREDICATES = 1000
 MAX_TEXTS = 100
+MAX_PAIRS = 2_000_000  # of `Labeler.most_pairs`; some 15 s if all words are predicates
 
 
 @dataclass(frozen=True)

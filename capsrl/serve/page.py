@@ -48,7 +48,7 @@ def add_page(app: FastAPI, labeler: "Labeler") -> None:
         response = await _ask(app, request)
         if response.status_code != 200:
             return response
-        return JSONResponse(await asyncio.to_thread(_draw, bytes(response.body), width))
+        return await asyncio.to_thread(lambda: JSONResponse(_draw(bytes(response.body), width)))
 
     for path, endpoint in (("/", page), ("/page/show.css", style), ("/page/model", model_card)):
         app.add_api_route(path, endpoint, include_in_schema=False)

@@ -9,6 +9,7 @@ from fastapi import HTTPException
 
 from capsrl.data.conll09 import read_conll09
 from capsrl.options import Options
+from capsrl.sentence import Sentence
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.requests import LabelRequest
 from capsrl.tables.rows import argument_rows
@@ -62,6 +63,20 @@ def test_a_refusal_of_the_library_fails_one_request():
     refused, answered = label_requests(labeler, [verbs, LabelRequest(("go",), False, FOUND)], "{}")
     assert isinstance(refused, HTTPException) and refused.status_code == 422
     assert "tagger" in refused.detail
+    assert isinstance(answered, LabelResponse)
+
+
+def test_traces_of_long_sentences_are_refused(tiny):
+    """Every word may be a predicate: the trace of 4 kB could have 300 MB."""
+    traced = Options(predicates="found", trace=True, iterations=3)
+    long = Sentence(("go",) * 1000), Sentence(("go",) * 10)
+    assert tiny.most_pairs(long, FOUND) == 1_000_100
+    assert tiny.most_pairs(long, traced) == 20_002_000
+    text = " ".join(["go"] * 1000)
+    requests = [LabelRequest((each,), False, traced) for each in (text, "go")]
+    refused, answered = label_requests(tiny, requests, "{}")
+    assert refused.status_code == 422
+    assert refused.detail.startswith("the sentences must be shorter; you sent one of ")
     assert isinstance(answered, LabelResponse)
 
 
