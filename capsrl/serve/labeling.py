@@ -45,43 +45,39 @@ def label_requests(
     model  the field `model` of responses, as JSON
     """
     responses: dict[int, LabelResponse | Exception] = {}
-    groups: dict[Options, dict[int, Texts]] = defaultdict(dict)
+    groups: dict[Options, list[int]] = defaultdict(list)
     for number, request in enumerate(requests):
-        try:
-            groups[request.options][number] = _read_texts(labeler, request)
-        except Exception as error:
-            responses[number] = error
-    for options, group in groups.items():
-        results = _label_group(labeler, list(group.values()), options)
-        for number, result in zip(group, results, strict=True):
+        groups[request.options].append(number)
+    for options, numbers in groups.items():
+        results = _label_group(labeler, [requests[number] for number in numbers], options)
+        for number, result in zip(numbers, results, strict=True):
             responses[number] = _respond(labeler, requests[number], result, model)
     return [responses[number] for number in range(len(requests))]
 
 
-def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
-    texts = [to_sentences(text, request.options.layout) for text in request.texts]
-    if labeler.most_pairs(chain(*texts), request.options) > MAX_PAIRS:
-        longest = f"{max(map(len, chain(*texts))):,} words"
-        raise HTTPException(422, f"the sentences must be shorter; you sent one of {longest}")
-    if request.at is None:
-        return texts
-    return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
-
-
 def _label_group(
-    labeler: Labeler, group: Sequence[Texts], options: Options
+    labeler: Labeler, group: Sequence[LabelRequest], options: Options
 ) -> list[Texts | Exception]:
     """For each request its texts with their sentences labeled, or the exception it caused."""
-    sentences = [sentence for texts in group for text in texts for sentence in text]
     try:
-        labeled = labeler.label_sentences(sentences, options=options)
-        return [[list(islice(labeled, len(text))) for text in texts] for texts in group]
+        read = [_read_texts(labeler, request) for request in group]
+        labeled = labeler.label_sentences(chain(*chain(*read)), options=options)
+        return [[list(islice(labeled, len(text))) for text in texts] for texts in read]
     except Exception as error:
         if len(group) == 1:
             refused = isinstance(error, CapsrlError)
             return [HTTPException(422, str(error)[:_MAX_MESSAGE]) if refused else error]
     # One bad request must not fail the others in its batch.
-    return [_label_group(labeler, [texts], options)[0] for texts in group]
+    return [_label_group(labeler, [request], options)[0] for request in group]
+
+
+def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
+    texts = [to_sentences(text, request.options.layout) for text in request.texts]
+    if labeler.most_pairs(chain(*texts), request.options) > MAX_PAIRS:
+        raise HTTPException(422, "the sentences are too long; end them by full stops")
+    if request.at is None:
+        return texts
+    return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
 
 
 def _respond(

@@ -41,7 +41,6 @@ class Metrics:
     def __init__(self, waiting: Callable[[], int], model: Mapping[str, str | None]) -> None:
         self._registry = registry = prometheus.CollectorRegistry()
         prometheus.ProcessCollector(registry=registry)  # memory, processor time, open files
-        prometheus.PlatformCollector(registry=registry)
         count = partial(prometheus.Counter, registry=registry)
         time = partial(prometheus.Histogram, registry=registry, buckets=_SECONDS)
         self.requests = count("capsrl_requests", "Requests answered", ["path", "status"])
@@ -93,9 +92,8 @@ class RequestLog:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 fields["status"] = message["status"]
-                headers = MutableHeaders(scope=message)
-                headers["X-Request-ID"] = fields["id"]
-                headers["X-Content-Type-Options"] = "nosniff"
+                own = {"X-Request-ID": fields["id"], "X-Content-Type-Options": "nosniff"}
+                MutableHeaders(scope=message).update(own)
             await send(message)
 
         try:

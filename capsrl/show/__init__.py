@@ -3,15 +3,12 @@
 from capsrl.show.displacy import to_displacy
 from capsrl.show.drawing import svg, svg_sheet
 from capsrl.show.html_page import html, html_fragment, html_parts
-from capsrl.show.role_history import RoleHistory, role_histories
 from capsrl.show.table import sentence_table
 
 __all__ = [
-    "RoleHistory",
     "html",
     "html_fragment",
     "html_parts",
-    "role_histories",
     "sentence_table",
     "svg",
     "svg_sheet",

@@ -23,7 +23,7 @@ from capsrl.data.bio import format_allennlp, format_brackets
 from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.data.jsonl import json_schema, sentence_from_dict
 from capsrl.data.spans import format_spans
-from capsrl.show import role_histories
+from capsrl.show.role_history import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal
 from tests.helpers.tiny_networks import assert_same_answers, make_config, make_labeler

@@ -20,7 +20,7 @@ from capsrl.data.jsonl import (
 )
 from capsrl.errors import DataError
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
-from capsrl.show import role_histories
+from capsrl.show.role_history import role_histories
 
 VALIDATOR = Draft202012Validator(json_schema())
 

@@ -76,7 +76,7 @@ def test_traces_of_long_sentences_are_refused(tiny):
     requests = [LabelRequest((each,), False, traced) for each in (text, "go")]
     refused, answered = label_requests(tiny, requests, "{}")
     assert refused.status_code == 422
-    assert refused.detail.startswith("the sentences must be shorter; you sent one of ")
+    assert refused.detail == "the sentences are too long; end them by full stops"
     assert isinstance(answered, LabelResponse)
 
 

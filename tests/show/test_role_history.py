@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from capsrl.sentence import Argument, Trace
-from capsrl.show import RoleHistory, role_histories
-from capsrl.show.role_history import histories_or_arguments
+from capsrl.show.role_history import RoleHistory, histories_or_arguments, role_histories
 from tests.helpers.show_sentences import contract, signing
 
 
