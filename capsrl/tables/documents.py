@@ -34,6 +34,7 @@ from capsrl.data.files import (
 from capsrl.errors import ConfigError, DataError
 from capsrl.tables.parquet import open_parquet, parquet_rows
 from capsrl.tables.records import (
+    ESCAPE,
     CsvReader,
     Lines,
     Row,
@@ -302,7 +303,7 @@ class Input:
         try:
             text = raw.decode(self._codec)
         except UnicodeDecodeError:
-            error = bad_byte(raw.decode(self._codec, "surrogateescape"), self._codec)
+            error = bad_byte(raw.decode(self._codec, ESCAPE), self._codec)
             return Document(self.name, None, {}, name_of(self.path), error)
         text = text.removeprefix("\ufeff").replace("\r\n", "\n")
         error = self._text_error(text, True)

@@ -4,6 +4,7 @@ A row that cannot be read is a Row with an error, and reading goes on at the nex
 of a large file should not lose the others. Reading can start at any row whose byte is known.
 """
 
+import codecs
 import csv
 import json
 import re
@@ -18,7 +19,8 @@ from capsrl.data.files import guess_encoding, has_byte_lines
 DELIMITERS = (",", ";", "\t", "|")
 _SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek
 MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
-_BAD_BYTE = re.compile("[\udc80-\udcff]")  # what `surrogateescape` makes of undecodable bytes
+ESCAPE = "capsrl.escape"  # how undecodable bytes are read: as lone surrogates
+_BAD_BYTE = re.compile("[\udc00-\udcff]")  # these surrogates
 _SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the header
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -83,13 +85,13 @@ class Lines(Iterator[Line]):
             n_skipped = _skip_line(self._file)
             self.position += n_skipped
             is_cut = n_skipped > 0
-        text = raw.decode(self._codec, "surrogateescape")
+        text = raw.decode(self._codec, ESCAPE)
         return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
 
 
 def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
     """The lines of a file in an encoding without byte lines; the file stays open."""
-    wrapper = TextIOWrapper(file, codec, "surrogateescape", newline="\n")
+    wrapper = TextIOWrapper(file, codec, ESCAPE, newline="\n")
     try:
         while text := wrapper.readline(MAX_LINE):
             is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
@@ -106,6 +108,15 @@ def _skip_line(file: Any) -> int:  # noqa: ANN401
         if rest[-1:] in ("\n", b"\n"):
             break
     return n
+
+
+def _escape(error: UnicodeError) -> tuple[str, int]:
+    """What `surrogateescape` does, but for bytes below 128 too: half a character of UTF-16."""
+    assert isinstance(error, UnicodeDecodeError)
+    return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(ESCAPE, _escape)
 
 
 def bad_byte(text: str, codec: str) -> str | None:

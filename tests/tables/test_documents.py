@@ -308,3 +308,11 @@ def test_urls():
     assert [part.offset for part in source.parts(1)] == [8, 12]
     with pytest.raises(DataError, match="memory://box/none.csv: cannot be read: "):
         list(read_documents("memory://box/none.csv"))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_half_a_character_at_the_end(tmp_path, name):
+    """Files of UTF-16 that were cut in the middle of a character."""
+    (tmp_path / name).write_bytes("text\nWe left.\nIt rained.\n".encode("utf-16") + b"a")
+    found = list(read_documents(tmp_path / name, encoding="utf-16"))
+    assert "expected UTF-16 text, got byte 0x61" in found[-1].error
