@@ -7,7 +7,7 @@ sentence; both begin at 0, and an end is that of the next character. docs/tables
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +119,14 @@ class Passed:
         return [name for name in columns if name not in self.columns]
 
 
+def _free_name(name: str, others: Container[str]) -> str:
+    """The name of a column beside ours and the other columns of the document."""
+    free = name
+    while free in _NAMES or (free != name and free in others):
+        free = f"input_{free}"
+    return free
+
+
 def find_passed(
     inputs: Iterable[Input], only: Iterable[str] | None = None, *, are_all: bool = True
 ) -> Passed:
@@ -143,7 +151,7 @@ def find_passed(
         )
     columns = {
         name: Column(
-            f"input_{name}" if name in _NAMES else name,
+            _free_name(name, types),
             found.pop() if len(found) == 1 else "string",
             "as in the document",
         )

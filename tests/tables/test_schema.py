@@ -112,3 +112,13 @@ def test_values_as_text():
     values = [None, "a", 1.5, True, [1, None, day], day, decimal.Decimal("1.50")]
     texts = [None, "a", "1.5", "true", '[1, null, "2024-05-01"]', "2024-05-01", "1.50"]
     assert list(map(as_text, values)) == texts
+
+
+def test_names_of_passed_columns_differ(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("text,sense,input_sense\na,1,2\n")
+    columns = find_passed([Input(path)]).columns
+    assert {name: column.name for name, column in columns.items()} == {
+        "sense": "input_input_sense",
+        "input_sense": "input_sense",
+    }
