@@ -69,8 +69,13 @@ def serve_command(
     The service answers POST /label; the page is at /, a description for programmers at /docs.
     Ctrl-C or SIGTERM stops it: it accepts no more requests and answers those it has.
     """
-    if token is not None and not (token.isascii() and token.isprintable() and token.strip()):
-        raise ConfigError("--token: expected printable ASCII characters, got others or none")
+    # Clients strip headers, so blanks at the ends never arrive.
+    if token is not None and not (
+        token == token.strip() != "" and token.isascii() and token.isprintable()
+    ):
+        raise ConfigError(
+            "--token: expected printable ASCII characters without blanks at the ends, got others"
+        )
     for origin in cors or ():
         if origin != "*" and not re.fullmatch(r"https?://[^/\s]+", origin):
             raise ConfigError(f"--cors: expected * or an origin like https://a.org, got {origin}")

@@ -269,7 +269,7 @@ class Input:
         by_line = self.format in ("lines", "jsonl")
         place = f"{name_of(self.path)}{':' if by_line else ', row '}{number}"
         given = row.values.get(own[1]) if len(own) > 1 else None
-        id = f"{self.name}:{number}" if given in (None, "") else without_surrogates(str(given))
+        id = without_surrogates(f"{self.name}:{number}" if given in (None, "") else str(given))
         error = row.error or self._bad_cell(row.values)
         text = row.values.get(self._text_name)
         error = error or self._text_error(text, self._text_name in row.values)
@@ -304,10 +304,12 @@ class Input:
             text = raw.decode(self._codec)
         except UnicodeDecodeError:
             error = bad_byte(raw.decode(self._codec, ESCAPE), self._codec)
-            return Document(self.name, None, {}, name_of(self.path), error)
+            return Document(without_surrogates(self.name), None, {}, name_of(self.path), error)
         text = text.removeprefix("\ufeff").replace("\r\n", "\n")
         error = self._text_error(text, True)
-        return Document(self.name, None if error else text, {}, name_of(self.path), error)
+        return Document(
+            without_surrogates(self.name), None if error else text, {}, name_of(self.path), error
+        )
 
 
 def read_documents(
