@@ -123,6 +123,6 @@ def test_mistakes_are_named(trained, tmp_path, command):
         capsrl(command, "--model", trained / "model", CORPUS, "--predicates", "some")
     with pytest.raises(ModelError, match="expected config.json, got no such file"):
         capsrl(command, "--model", tmp_path, CORPUS)
-    (tmp_path / "x.pdf").touch()
-    with pytest.raises(ConfigError, match="x.pdf: expected a suffix"):
-        capsrl(command, "--model", trained / "model", tmp_path / "x.pdf")
+    (tmp_path / "x.bin").touch()
+    with pytest.raises(ConfigError, match="x.bin: expected a suffix"):
+        capsrl(command, "--model", trained / "model", tmp_path / "x.bin")
