@@ -46,7 +46,7 @@ test-all: install
 # The parts that need no torch, in an environment without it: for other versions of Python.
 test-light:
 	$(NEW_VENV) .venv-light
-	.venv-light/bin/$(PIP_INSTALL) -e . hypothesis jsonschema pytest tokenizers
+	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas pytest tokenizers
 	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py tests/model/test_wordpiece.py
 
 .venv-release/tools: constraints.txt
