@@ -79,7 +79,6 @@ bench: install
 	$(BIN)/python benchmarks/score.py
 	$(BIN)/python benchmarks/routing.py
 	$(BIN)/python benchmarks/elmo.py
-	$(BIN)/python benchmarks/label.py
 	$(BIN)/python benchmarks/serve.py
 
 # The share of the challenge set that the shipped model gets right.

@@ -13,6 +13,8 @@ if TYPE_CHECKING:  # counting cores needs no torch
     import torch
 
 _CGROUP = Path("/sys/fs/cgroup")
+_OWN_CGROUPS = Path("/proc/self/cgroup")
+_NO_QUOTA = 1 << 20
 _BUSY = 1.5  # runnable processes per core; our own threads alone make about 1
 
 
@@ -69,15 +71,37 @@ def limited_threads(number: int) -> Iterator[None]:
 
 
 def _quota() -> int:
-    """The CPU quota of the control group, in whole cores; a very large number without one."""
+    """The smallest CPU quota of the control groups of this process, in whole cores."""
+    return min(map(_quota_of, _control_groups()), default=_NO_QUOTA)
+
+
+def _control_groups() -> Iterator[Path]:
+    """The folders of the groups that share out CPU time: that of this process and those above it.
+
+    A container may see its own group as the root, whatever path the kernel tells.
+    """
+    try:
+        lines = _OWN_CGROUPS.read_text().splitlines()
+    except OSError:
+        return
+    for line in lines:  # hierarchy:controllers:path
+        _, controllers, path = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        root = _CGROUP / "cpu" if controllers else _CGROUP  # version 2 names no controllers
+        own = root / path.lstrip("/")
+        yield from (own, *own.parents[: len(own.parts) - len(root.parts)])
+
+
+def _quota_of(group: Path) -> int:
     try:  # version 2: "max 100000" or "150000 100000"
-        quota, period = (_CGROUP / "cpu.max").read_text().split()
+        quota, period = (group / "cpu.max").read_text().split()
     except (OSError, ValueError):
         try:  # version 1: -1 without a quota
-            quota = (_CGROUP / "cpu" / "cpu.cfs_quota_us").read_text().strip()
-            period = (_CGROUP / "cpu" / "cpu.cfs_period_us").read_text().strip()
+            quota = (group / "cpu.cfs_quota_us").read_text().strip()
+            period = (group / "cpu.cfs_period_us").read_text().strip()
         except OSError:
-            return 1 << 20
+            return _NO_QUOTA
     if not quota.isdigit() or not period.isdigit() or int(period) == 0:
-        return 1 << 20
+        return _NO_QUOTA
     return math.ceil(int(quota) / int(period))
