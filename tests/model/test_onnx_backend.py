@@ -1,6 +1,7 @@
 """Labeling with onnxruntime; tests/export compares the graphs with torch."""
 
 import dataclasses
+import random
 import shutil
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import sys
 import numpy as np
 import pytest
 
+import capsrl
+from capsrl.data.formats import read_sentences
 from capsrl.errors import ConfigError, ModelError
 from capsrl.labeler import Labeler
 from capsrl.model.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
@@ -188,3 +191,22 @@ def test_damaged_graph(folder, tmp_path):
 def test_there_is_no_network_of_torch(folder):
     with pytest.raises(ConfigError, match="network: expected a model loaded by torch, got one"):
         load(folder).network  # noqa: B018
+
+
+@pytest.mark.slow
+def test_the_shipped_model_alone_and_in_shuffled_batches(shared):
+    """Every sentence of a treebank, alone and among others in batches of 7 and 64."""
+    labeler = capsrl.load(device="cpu", runtime="onnx")
+    sentences = list(read_sentences(shared / "data/en_ewt/test.conll09.xz"))
+    sentences = [sentence.with_propositions(()) for sentence in sentences]
+
+    def label(chosen, size):
+        return list(labeler.label_sentences(chosen, batch_size=size, predicates="found"))
+
+    alone = label(sentences, 1)
+    assert sum(len(sentence.propositions) for sentence in alone) > len(sentences)
+    order = list(range(len(sentences)))
+    for size in (1, 7, 64):
+        random.Random(size).shuffle(order)
+        batched = label([sentences[number] for number in order], size)
+        assert_same_answers(batched, [alone[number] for number in order])
