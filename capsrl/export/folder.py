@@ -1,13 +1,14 @@
 """Write the graphs of a model into its folder."""
 
-import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import onnx
 
 from capsrl.config import ModelConfig
+from capsrl.data.files import open_binary_writer
 from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
@@ -31,16 +32,17 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         kind = transformer.get("model_type")
         raise ModelError(f"{folder}: expected an encoder like BERT, got {kind}; label with torch")
     stored = find_stored(folder)
-    written: list[Path] = []
+    contents: dict[Path, bytes | None] = {}
     for name in (SENTENCES, PROPOSITIONS, TRACED):
         kinds: dict[str, Int8 | None] = {name: "signed", unsigned(name): "unsigned"}
         if not int8:
             kinds = {name: None}
-            (folder / unsigned(name)).unlink(missing_ok=True)
+            contents[folder / unsigned(name)] = None
         for file, kind in kinds.items():
-            builder = Builder(stored, int8=kind)
-            written.append(_write(_graph(name, builder, config, transformer), folder / file))
-    return written
+            graph = _graph(name, Builder(stored, int8=kind), config, transformer)
+            contents[folder / file] = graph.SerializeToString()
+    _replace(contents, folder / SENTENCES)
+    return [file for file, content in contents.items() if content is not None]
 
 
 def _graph(
@@ -64,8 +66,19 @@ def _check(folder: Path, config: ModelConfig) -> None:
         )
 
 
-def _write(graph: onnx.ModelProto, file: Path) -> Path:
-    temporary = file.with_suffix(".part")
-    temporary.write_bytes(graph.SerializeToString())
-    os.replace(temporary, file)
-    return file
+def _replace(contents: Mapping[Path, bytes | None], mark: Path) -> None:
+    """Write all files, or remove those without content.
+
+    mark  the file without which no other is read. It is removed before the first file is replaced
+          and is the last to come back, so a crash never leaves old files and new that are read.
+    """
+    with ExitStack() as stack:  # renames the files when it ends, the mark last
+        for file in sorted(contents, key=lambda each: each != mark):
+            if (content := contents[file]) is not None:
+                writer = stack.enter_context(open_binary_writer(file))
+                writer.write(content)
+                writer.flush()  # a full disk is noticed while the old files are still there
+        mark.resolve().unlink(missing_ok=True)
+        for file, content in contents.items():
+            if content is None:
+                file.unlink(missing_ok=True)

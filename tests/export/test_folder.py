@@ -1,8 +1,11 @@
 """What can be exported, and what is said of what cannot."""
 
+import os
+
 import pytest
 
 from capsrl.errors import ModelError
+from capsrl.model.loading import choose_runtime
 from capsrl.model.weight_files import find_stored
 from tests.helpers.tiny_networks import edit_json, make_config, make_labeler, write_encoder
 
@@ -25,6 +28,52 @@ def test_encoders_unlike_bert_are_refused(tmp_path):
     edit_json(tmp_path / "model" / "transformer" / "config.json", model_type="electra")
     with pytest.raises(ModelError, match="expected an encoder like BERT, got electra"):
         export(tmp_path / "model")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    write_encoder(folder / "encoder")
+    embeddings = {"transformer": str(folder / "encoder"), "fine_tune": True}
+    make_labeler(make_config(embeddings=embeddings)).save(folder / "model", precision="compact")
+    return folder / "model"
+
+
+def contents(folder):
+    return {file.name: file.read_bytes() for file in folder.glob("*.onnx")}
+
+
+@pytest.mark.parametrize("int8", [True, False])
+def test_an_export_that_stops_is_not_read(model, monkeypatch, int8):
+    """Whichever file is the last that is renamed: all files are of one export, or none is read."""
+    new = contents_of_export(model, int8=int8)
+    old = contents_of_export(model, int8=not int8)
+    rename = os.replace
+    left = 0
+
+    def stop(*names):
+        nonlocal left
+        if not left:
+            raise KeyboardInterrupt
+        left -= 1
+        rename(*names)
+
+    for n_renamed in range(len(new)):
+        contents_of_export(model, int8=not int8)
+        left = n_renamed
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(os, "replace", stop)
+            export(model, int8=int8)
+        assert choose_runtime(model, "cpu", None) == "torch" or contents(model) in (old, new)
+        assert not [file for file in model.iterdir() if file.name.startswith(".")]
+    assert contents_of_export(model, int8=int8) == new
+
+
+def contents_of_export(model, *, int8):
+    files = export(model, int8=int8)
+    found = contents(model)
+    assert found.keys() == {file.name for file in files}
+    return found
 
 
 def test_places_of_weights(tmp_path):
