@@ -20,6 +20,7 @@ from thinc.api import CupyOps, get_current_ops
 from thinc.compat import cupy
 
 import capsrl
+from capsrl.data.files import open_writer
 from capsrl.errors import ConfigError, ModelError
 from capsrl.options import RAW_TEXT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
@@ -232,21 +233,24 @@ class Component(Pipe):
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
-        old, new = path / _MODEL, path / f"{_MODEL}.new"
+        model, new, old = (path / f"{_MODEL}{suffix}" for suffix in ("", ".new", ".old"))
         if self._is_shipped():
-            srsly.write_json(path / _SETTINGS, {"model": self.model})
-            shutil.rmtree(old, ignore_errors=True)
+            _write_settings(path, self.model)
+            shutil.rmtree(model, ignore_errors=True)
             return
         _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
-        shutil.rmtree(new, ignore_errors=True)
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)
         if self._files is not None:
             write_files(self._files, new)
-        elif Path(self.model).resolve() != old.resolve():  # not a pipeline saved where it was read
+        elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read
             shutil.copytree(self.model, new)
-        if new.exists():
+        if new.exists():  # only renamed, so that a crash leaves the old model, none or the new one
+            if model.exists():
+                model.rename(old)
+            new.rename(model)
             shutil.rmtree(old, ignore_errors=True)
-            new.rename(old)
-        srsly.write_json(path / _SETTINGS, {"model": None})
+        _write_settings(path, None)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":
         """Use the model that `to_disk` wrote."""
@@ -283,6 +287,11 @@ class Component(Pipe):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         register()
+
+
+def _write_settings(folder: Path, model: str | None) -> None:
+    with open_writer(folder / _SETTINGS) as file:
+        file.write(srsly.json_dumps({"model": model}))
 
 
 def _device_of_spacy() -> str:

@@ -25,6 +25,8 @@ from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.spacy import Component
 from capsrl.spacy.component import _remove
+from capsrl.spacy.model_files import read_files
+from tests.helpers.crashes import crashes
 from tests.helpers.spacy_docs import TEXT, parsed, pipeline, plain
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
 
@@ -338,6 +340,35 @@ def test_save_another_model(folder, tmp_path):
     assert [plain(doc) for doc in again.pipe(texts)] == before
     again.to_disk(tmp_path / "moved")  # where it came from
     assert [plain(doc) for doc in spacy.load(tmp_path / "moved").pipe(texts)] == before
+
+
+@pytest.mark.parametrize(("old", "new"), [("own", "own2"), ("own", "en"), ("en", "own")])
+def test_a_pipeline_is_saved_whole_or_not_at_all(tmp_path, old, new):
+    """If it is killed while it is saved, the old model is read, or the new one, or none."""
+    for name, seed in (("own", 1), ("own2", 2)):
+        make_labeler(seed=seed).save(tmp_path / name)
+    models = {name: str(tmp_path / name) for name in ("own", "own2")} | {"en": "en"}
+    components = {name: Component(model=models[name]) for name in (old, new)}
+    for each in components.values():
+        _ = each.labeler
+    saved = tmp_path / "saved"
+    components[old].to_disk(saved)
+    for n_changes in crashes(lambda: components[new].to_disk(saved)):
+        found = model_in(saved)
+        assert found in (None, content_of(models[old]), content_of(models[new]))
+        components[old].to_disk(saved)
+    assert n_changes > 3
+    assert model_in(saved) == content_of(models[new])
+    assert {file.name for file in saved.glob("m*")} == ({"model"} if new != "en" else set())
+
+
+def model_in(saved):
+    model = Component().from_disk(saved).model
+    return content_of(model) if model == "en" or Path(model).is_dir() else None
+
+
+def content_of(model):
+    return model if model == "en" else frozenset(read_files(Path(model)).items())
 
 
 def test_bytes_of_another_model(folder, tmp_path):
