@@ -26,6 +26,7 @@ from capsrl.cli.options import (
 )
 from capsrl.cli.outputs import (
     FORMATS,
+    WITH_ERRORS,
     Output,
     check_format,
     output_format,
@@ -185,7 +186,8 @@ def _passed(
     sources: Sequence[Source], columns: str | None, format: str, *, in_table: bool
 ) -> Passed:
     """The columns of tables that are kept; also checks that all tables have a column of texts."""
-    only = split_names(columns)
+    # The formats without a place for errors have none for columns either.
+    only = split_names(columns) if format in WITH_ERRORS else []
     tables = [source.table for source in sources if source.table is not None]
     if columns is not None and not (tables and in_table):
         what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"

@@ -14,7 +14,7 @@ A row that has no text or cannot be read becomes a Document with an error, in it
 import glob
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -35,6 +35,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.tables.parquet import open_parquet, parquet_rows
 from capsrl.tables.records import (
     ESCAPE,
+    SURROGATE,
     CsvReader,
     Lines,
     Row,
@@ -166,23 +167,30 @@ class Input:
             if last is not None:
                 yield Part(first, last - first + 1, offset)
 
-    def column_types(self) -> dict[str, Any]:
+    def column_types(self, used: Container[str] | None = None) -> dict[str, Any]:
         """The other columns, which `Document.columns` may have, and their types.
 
         The types of Parquet are those of pyarrow, all others are "string". JSON lines have no
         header: their columns are the keys of the first 1,000 lines.
+
+        used  those that the caller is going to use; default: all
+        Raises ConfigError if the file has two columns of the name of one that is used.
         """
         if self.format in ("text", "lines"):
             return {}
         types: dict[str, Any] = {}
         with self._reading() as file:
             if self.format == "parquet":
-                types = {each.name: each.type for each in self._parquet(file).schema_arrow}
+                schema = self._parquet(file).schema_arrow
+                types = {each.name: each.type for each in schema}
+                self._check_repeated(schema.names, used)
             elif self.format == "jsonl":
                 rows = islice(json_rows(self._lines(file), self._codec), _FIRST_KEYS)
-                types = {name: "string" for row in rows for name in row.values}
+                types = {without_surrogates(name): "string" for row in rows for name in row.values}
             else:
-                types = dict.fromkeys(self._csv(file).names, "string")
+                reader = self._csv(file)
+                types = dict.fromkeys(reader.names, "string")
+                self._check_repeated(reader.header, used)
         return {name: types[name] for name in types if name not in self._own(types)}
 
     @property
@@ -233,7 +241,9 @@ class Input:
 
     def _parquet(self, file: IO[bytes]) -> Any:  # noqa: ANN401
         parquet = open_parquet(file, self.path)
-        self._check_columns(parquet.schema_arrow.names)
+        names = parquet.schema_arrow.names
+        self._check_columns(names)
+        self._check_repeated(names, self._own(names))
         return parquet
 
     def _csv(self, file: IO[bytes]) -> CsvReader:
@@ -244,6 +254,7 @@ class Input:
             if found := bad_byte(name, self._codec):
                 raise DataError(f"{name_of(self.path)}: header: {found}")
         self._check_columns(reader.names)
+        self._check_repeated(reader.header, self._own(reader.names))
         return reader
 
     def _checked(self, rows: Iterator[Row]) -> Iterator[Row]:
@@ -262,6 +273,20 @@ class Input:
                     f"--{option}-column (in Python {option}_column)"
                 )
 
+    def _check_repeated(self, names: Sequence[str], used: Container[str] | None) -> None:
+        """Refuse two columns of one name if that is used; None: all but empty names are."""
+        columns: dict[str, list[str]] = {}
+        for number, name in enumerate(names, start=1):
+            columns.setdefault(name, []).append(str(number))
+        for name, numbers in columns.items():
+            if len(numbers) > 1 and name and (used is None or name in used):
+                is_own = name in self._own(names)
+                fix = "" if is_own else ", or name the columns to keep in a table: --columns NAMES"
+                raise ConfigError(
+                    f"{name_of(self.path)}: expected one column {name!r}, got columns "
+                    f"{' and '.join(numbers)}; rename one of them{fix}"
+                )
+
     def _document(self, row: Row) -> Document:
         own = self._own(row.values)
         columns = {name: value for name, value in row.values.items() if name not in own}
@@ -277,7 +302,7 @@ class Input:
         return Document(id, None if error else str(text), clean, place, error)
 
     def _bad_cell(self, values: Mapping[str, object]) -> str | None:
-        if self.format == "parquet":
+        if self.format in ("parquet", "jsonl"):  # JSON has been checked before it was parsed
             return None
         for name, value in values.items():
             if isinstance(value, str) and (found := bad_byte(value, self._codec)):
@@ -289,27 +314,31 @@ class Input:
             got = type(text).__name__ if text is not None else "null" if is_there else "none"
             return f"expected text in {self._text_name!r}, got {got}"
         if len(text) > self.max_characters:
+            return self._length_error(f"{len(text):,}")
+        if found := SURROGATE.search(text):
             return (
-                f"expected at most {self.max_characters:,} characters, got {len(text):,}; "
-                "split the text, or raise the limit with --max-characters"
+                f"expected Unicode text in {self._text_name!r}, got the lone surrogate "
+                f"\\u{ord(found[0]):04x}, which is half a character"
             )
-        if without_surrogates(text) != text:
-            return "expected Unicode text, got a lone surrogate"
         return None
 
-    def _whole_file(self) -> Document:
-        with self._reading() as file:
-            raw = file.read(self.max_characters * 4 + 4)  # no encoding has longer characters
-        try:
-            text = raw.decode(self._codec)
-        except UnicodeDecodeError:
-            error = bad_byte(raw.decode(self._codec, ESCAPE), self._codec)
-            return Document(without_surrogates(self.name), None, {}, name_of(self.path), error)
-        text = text.removeprefix("\ufeff").replace("\r\n", "\n")
-        error = self._text_error(text, True)
-        return Document(
-            without_surrogates(self.name), None if error else text, {}, name_of(self.path), error
+    def _length_error(self, got: str) -> str:
+        return (
+            f"expected at most {self.max_characters:,} characters, got {got}; "
+            "split the text, or raise the limit with --max-characters"
         )
+
+    def _whole_file(self) -> Document:
+        limit = self.max_characters * 8 + 8  # bytes; no encoding needs more for a line end
+        with self._reading() as file:
+            raw = file.read(limit)
+        decoded = raw.decode(self._codec, ESCAPE).removeprefix("\ufeff").replace("\r\n", "\n")
+        if len(raw) == limit:  # before its bytes: the last ones may be half a character
+            error = self._length_error("more")
+        else:
+            error = bad_byte(decoded, self._codec) or self._text_error(decoded, True)
+        text = None if error else decoded
+        return Document(without_surrogates(self.name), text, {}, name_of(self.path), error)
 
 
 def read_documents(

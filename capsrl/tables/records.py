@@ -8,10 +8,11 @@ import codecs
 import csv
 import json
 import re
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from io import TextIOWrapper
+from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
 from capsrl.data.files import guess_encoding, has_byte_lines
@@ -22,7 +23,7 @@ MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
 ESCAPE = "capsrl.escape"  # how undecodable bytes are read: as lone surrogates
 _BAD_BYTE = re.compile("[\udc00-\udcff]")  # these surrogates
 _SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the header
-_SURROGATE = re.compile("[\ud800-\udfff]")
+SURROGATE = re.compile("[\ud800-\udfff]")  # a half of a character, without the other half
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +136,7 @@ def bad_byte(text: str, codec: str) -> str | None:
 
 def without_surrogates(text: str) -> str:
     """The text with U+FFFD in the place of lone surrogates, which no file can hold."""
-    return _SURROGATE.sub("\ufffd", text)
+    return SURROGATE.sub("\ufffd", text)
 
 
 class _Feed(Iterator[str]):
@@ -160,6 +161,7 @@ class CsvReader:
     """The rows of a CSV file with a header, as the standard csv module reads them, strictly.
 
     A record with a quote in the wrong place is one bad row; the next begins on its second line.
+    `header` has its cells, `names` a name for each column that no other column has.
 
     wanted     the columns that must be in the header, to find out which of DELIMITERS is used
     delimiter  of a file where it is known
@@ -179,7 +181,8 @@ class CsvReader:
         self.delimiter = max(
             found, key=lambda mark: (set(wanted) <= set(found[mark]), len(found[mark]))
         )
-        self.names = found[self.delimiter]
+        self.header = found[self.delimiter]
+        self.names = _unique(self.header)
 
     def rows(self, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
         """The rows from the one with the number `first`; `offset` is its first byte, if known."""
@@ -218,7 +221,7 @@ class CsvReader:
     def _row(self, cells: list[str] | str, taken: list[Line], number: int) -> Row:
         offset = taken[0].offset
         if any(line.is_cut for line in taken):
-            return Row(number, offset, {}, f"expected lines of at most {MAX_LINE:,} bytes")
+            return Row(number, offset, {}, _too_long())
         if isinstance(cells, str):
             return Row(number, offset, {}, cells)
         error = None
@@ -228,18 +231,27 @@ class CsvReader:
 
 
 def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
-    """The names of the columns; those that are empty or not the first of their name are changed."""
+    """The cells of the header, without blanks around them."""
     try:
-        cells = next(csv.reader(lines, delimiter=delimiter), [])
+        return tuple(map(str.strip, next(csv.reader(lines, delimiter=delimiter), [])))
     except csv.Error:  # such as lines that end with a carriage return alone
         return ()
-    seen: Counter[str] = Counter()
-    names = []
-    for number, cell in enumerate(cells, start=1):
-        name = cell.strip() or f"column_{number}"
-        names.append(f"{name}.{seen[name]}" if seen[name] else name)
-        seen[name] += 1
+
+
+def _unique(header: Sequence[str]) -> tuple[str, ...]:
+    """The names of the columns; those that are empty or not the first of their name are changed."""
+    given = set(header)
+    names: dict[str, None] = {}
+    for number, cell in enumerate(header, start=1):
+        name = cell or f"column_{number}"
+        tries = chain([name], (f"{name}.{n}" for n in count(1)))
+        free = (each for each in tries if each not in names and (each == cell or each not in given))
+        names[next(free)] = None
     return tuple(names)
+
+
+def _too_long() -> str:
+    return f"expected a line of at most {MAX_LINE:,} bytes, got a longer one; split the text"
 
 
 def line_rows(lines: Lines, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
@@ -248,7 +260,7 @@ def line_rows(lines: Lines, *, first: int = 0, offset: int | None = None) -> Ite
         lines.skip_to(offset)
     for number, line in enumerate(lines, start=first if offset is not None else 0):
         if number >= first and line.text.strip():
-            error = f"expected a line of at most {MAX_LINE:,} bytes" if line.is_cut else None
+            error = _too_long() if line.is_cut else None
             yield Row(number, line.offset, {"text": line.text.rstrip("\r\n")}, error)
 
 

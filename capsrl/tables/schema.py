@@ -134,13 +134,14 @@ def find_passed(
 
     only     the columns to pass on; by default all
     are_all  whether there are no inputs besides these, which may have other columns
-    Raises ConfigError for a column to pass on that no file has. JSON lines may have any.
+    Raises ConfigError for a column to pass on that no file has, or one has twice. JSON lines may
+    have any.
     """
     types: dict[str, set[Any]] = {name: set() for name in only or ()}
     known: dict[str, None] = {}
     for each in inputs:
         are_all = are_all and each.format != "jsonl"
-        for name, type in each.column_types().items():
+        for name, type in each.column_types(None if only is None else types).items():
             known[name] = None
             if only is None or name in types:
                 types.setdefault(name, set()).add(type)

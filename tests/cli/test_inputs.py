@@ -115,6 +115,19 @@ def test_bad_rows_keep_their_place(label, tmp_path):
     )
 
 
+def test_two_columns_of_one_name(label, tmp_path):
+    """They are refused where both would be in the output, and do not matter where none is."""
+    (tmp_path / "a.csv").write_text("text,by,by,stars\nWe left.,x,y,5\n")
+    message = "error: a.csv: expected one column 'by', got columns 2 and 3; rename one of them"
+    for to in ("csv", "jsonl"):
+        done = label("a.csv", "--to", to)
+        assert (done.code, done.out, done.err.startswith(message)) == (2, "", True)
+    done = label("a.csv", "--to", "csv", "--columns", "stars")
+    assert done.code == 0 and done.out.splitlines()[0].endswith("error,stars")
+    assert label("a.csv", "--to", "csv", "--columns", "by").err.startswith(message)
+    assert label("a.csv", "--to", "brackets").code == 0
+
+
 def test_bad_rows_where_the_output_has_no_place_for_them(label, tmp_path):
     (tmp_path / "a.csv").write_bytes(b"id,text\n" + b"1\n" * 12 + b"2,Dogs bark.\n")
     done = label("a.csv", "--to", "brackets")

@@ -173,13 +173,27 @@ def test_bad_text_files_are_errors(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32", "utf-7"])
+@pytest.mark.parametrize("text", ["\U0001f600", "a\U0001f600", "\r\n", "é", "a€"])
+def test_the_length_of_text_files(tmp_path, encoding, text):
+    """Texts are cut where they are far too long, even inside a character: they are too long."""
+    for n in (9, 10, 11, 40, 41, 42, 43, 44, 100):
+        path = put(tmp_path, "a.txt", (text * n).encode(encoding))
+        [found] = read_documents(path, encoding=encoding, max_characters=10)
+        whole = (text * n).replace("\r\n", "\n")
+        assert found.text == (whole if len(whole) <= 10 else None)
+        if len(whole) > 10:
+            assert found.error.startswith("expected at most 10 characters, got ")
+
+
 def test_rows_without_text_are_errors_in_their_place(tmp_path):
-    values = ["a", None, 5, {"b": 1}, "", "\ud800", "abcdef"]
+    values = ["a", None, 5, {"b": 1}, "", "\ud800", "a\udc80", "abcdef"]
     lines = [json.dumps({"text": value}) for value in values]
     lines.insert(2, '{"body": "no text"}')
     path = put(tmp_path, "a.jsonl", "\n".join(lines).encode())
     found = list(read_documents(path, max_characters=5))
-    assert [each.text for each in found] == ["a", None, None, None, None, "", None, None]
+    surrogate = "expected Unicode text in 'text', got the lone surrogate"
+    assert [each.text for each in found] == ["a", None, None, None, None, "", None, None, None]
     assert [each.error and each.error.partition(";")[0] for each in found] == [
         None,
         "expected text in 'text', got null",
@@ -187,10 +201,11 @@ def test_rows_without_text_are_errors_in_their_place(tmp_path):
         "expected text in 'text', got int",
         "expected text in 'text', got dict",
         None,
-        "expected Unicode text, got a lone surrogate",
+        f"{surrogate} \\ud800, which is half a character",
+        f"{surrogate} \\udc80, which is half a character",
         "expected at most 5 characters, got 6",
     ]
-    assert [each.place for each in found] == [f"{path}:{n}" for n in range(1, 9)]
+    assert [each.place for each in found] == [f"{path}:{n}" for n in range(1, 10)]
 
 
 def test_bytes_of_another_encoding_in_a_csv(tmp_path):
@@ -217,9 +232,16 @@ def test_ids(tmp_path):
 
 
 def test_values_that_no_file_can_hold(tmp_path):
-    line = b'{"text": "a", "x": NaN, "y": [1.5, Infinity, "\\ud800"], "z": {"\\ud800": 1}}'
+    line = b'{"text": "a", "\\udc80": "\\udc80", "x": NaN, '
+    line += b'"y": [1.5, Infinity, "\\ud800"], "z": {"\\ud800": 1}}'
     [found] = read_documents(put(tmp_path, "a.jsonl", line))
-    assert found.columns == {"x": None, "y": [1.5, None, "\ufffd"], "z": {"\ufffd": 1}}
+    assert found.columns == {
+        "\ufffd": "\ufffd",
+        "x": None,
+        "y": [1.5, None, "\ufffd"],
+        "z": {"\ufffd": 1},
+    }
+    assert found.columns.keys() == Input(tmp_path / "a.jsonl").column_types().keys()
 
 
 def test_column_types(tmp_path):
@@ -229,6 +251,44 @@ def test_column_types(tmp_path):
     types = parquet(tmp_path / "a.parquet").column_types()
     assert types == {"price": pa.float64(), "tags": pa.list_(pa.string())}
     assert Input(put(tmp_path, "a.txt", b"a")).column_types() == {}
+
+
+def with_names(path, *names):
+    pq.write_table(pa.table([["a", "b"]] * len(names), names=names), path)
+    return path
+
+
+def test_two_columns_of_one_name(tmp_path):
+    header = "text,,stars,,id,stars,stars,stars.1\n"
+    names = ["text", "", "stars", "", "id", "stars", "stars"]
+    files = [
+        put(tmp_path, "a.csv", f"{header}a,,1,,i,2,3,4\n".encode()),
+        with_names(tmp_path / "a.parquet", *names),
+    ]
+    for path in files:
+        source = Input(path)
+        assert next(source.documents()).id in ("i", "a")
+        message = f"^{path}: expected one column 'stars', got columns 3 and 6 and 7; rename one of "
+        with pytest.raises(ConfigError, match=message + "them, or name .*: --columns NAMES$"):
+            source.column_types()
+        with pytest.raises(ConfigError, match="expected one column 'stars'"):
+            source.column_types(["stars"])
+        assert source.column_types(["id"])
+        for options in ({"text_column": "stars"}, {"id_column": "stars"}):
+            with pytest.raises(ConfigError, match="columns 3 and 6 and 7; rename one of them$"):
+                list(read_documents(path, **options))
+    [found] = read_documents(files[0])
+    assert list(found.columns.values()) == ["", "1", "", "2", "3", "4"]  # none is lost
+    with pytest.raises(ConfigError, match="one column 'id', got columns 1 and 3; rename one of th"):
+        list(read_documents(put(tmp_path, "b.csv", b"id,text,id\n1,a,2\n")))
+
+
+def test_columns_without_a_name(tmp_path):
+    """Spreadsheets write them for empty columns."""
+    source = Input(put(tmp_path, "a.csv", b"text,,column_3,,\na,1,2,3,\n"))
+    [found] = source.documents()
+    assert found.columns.keys() == source.column_types().keys()
+    assert found.columns == {"column_2": "1", "column_3": "2", "column_4": "3", "column_5": ""}
 
 
 @pytest.mark.parametrize(
