@@ -10,6 +10,7 @@ from capsrl.tables.labeled import Labeled
 from capsrl.tables.schema import Passed
 
 _SHOWN = 10  # errors of documents that are shown where the output has no place for them
+_IDS = 10_000  # ids that are remembered: memory must not grow with the input
 
 
 class Summary:
@@ -38,6 +39,8 @@ class Summary:
         self._has_phrases = False
         self._place: tuple[str, str] | None = None  # of the last document
         self._counts = Counter(document=0, sentence=0, proposition=0)
+        self._ids: set[int] = set()  # hashes of the first ids
+        self._repeated: str | None = None
         self.n_errors = 0
 
     def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
@@ -59,12 +62,21 @@ class Summary:
             return
         self._place = place
         self._counts["document"] += 1
+        if document is not None:
+            self._check_id(document.id)
         if self._passed is None or document is None:
             return
         if self._are_chosen:
             self._unseen.difference_update(document.columns)
         elif not document.place.startswith(self._streams):
             self._missed.update(self._passed.missed(document.columns))
+
+    def _check_id(self, id: str) -> None:
+        """Notice that a document has the id of one of the first: the column is the wrong one."""
+        if self._repeated is None and hash(id) in self._ids:
+            self._repeated = id
+        elif len(self._ids) < _IDS:
+            self._ids.add(hash(id))
 
     def show(self, *, always: bool) -> None:
         """Print the counts on stderr, if they were asked for or there is something to say."""
@@ -79,6 +91,11 @@ class Summary:
                 "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them\n"
             )
         self._show_columns()
+        if self._repeated is not None and self._format in WITH_ERRORS:
+            sys.stderr.write(
+                f"note: several documents have the id {self._repeated!r:.60}, so their rows cannot "
+                "be told apart; name a column of unique ids with --id-column\n"
+            )
         if self.n_errors:
             documents = _plural("document", self.n_errors)
             why = "; the column error says why" if self._format in WITH_ERRORS else ""
