@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 TABLES = ("csv", "tsv", "parquet")  # formats of tables; JSON lines are one too
-ROW_GROUP = 20_000  # rows that are held until they are written as a row group of a Parquet file
+ROW_GROUP = 4 << 20  # bytes that are held until they are written as a row group of a Parquet file
 BATCH = 1_000  # rows that are converted to Arrow at a time
 
 
@@ -43,7 +43,7 @@ def write_parquet(rows: Iterable[Cells], file: IO[bytes], schema: "pa.Schema") -
         waiting: list[Any] = []  # batches of a row group: Arrow needs less memory than dicts
         for some in _batches(rows):
             waiting.append(pa.RecordBatch.from_pylist(some, schema))
-            if sum(map(len, waiting)) >= ROW_GROUP:
+            if sum(batch.nbytes for batch in waiting) >= ROW_GROUP:
                 writer.write_table(pa.Table.from_batches(waiting))
                 waiting = []
         if waiting:

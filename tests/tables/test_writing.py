@@ -4,6 +4,7 @@ import json
 
 import pandas
 import polars
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
@@ -67,15 +68,20 @@ def test_a_csv_of_propositions_in_pandas():
 
 
 @pytest.mark.parametrize("n", [0, 1, 5, 6])
-def test_parquet_is_written_in_row_groups(tmp_path, monkeypatch, n):
-    monkeypatch.setattr(writing, "ROW_GROUP", 2)
+@pytest.mark.parametrize("text", ["short", "long " * 1000])
+def test_parquet_is_written_in_row_groups(tmp_path, monkeypatch, n, text):
+    """Their size is counted in bytes, since that is what is held in memory."""
+    monkeypatch.setattr(writing, "ROW_GROUP", 2000)
     monkeypatch.setattr(writing, "BATCH", 1)
-    rows = [row | {"sentence": i} for i in range(n) for row in argument_rows(SENTENCE)[:1]]
+    row = argument_rows(SENTENCE)[0] | {"text": text}
+    rows = [row | {"sentence": i} for i in range(n)]
     with open(tmp_path / "a.parquet", "wb") as file:
         write_parquet(iter(rows), file, arrow_schema())
     found = pq.ParquetFile(tmp_path / "a.parquet")
     assert found.schema_arrow == arrow_schema()
-    assert found.num_row_groups == -(-n // 2)
+    in_group = -(-2000 // pa.RecordBatch.from_pylist([row], arrow_schema()).nbytes)
+    assert (in_group == 1) == (text != "short")
+    assert found.num_row_groups == -(-n // in_group)
     assert found.read().to_pylist() == rows
 
 
