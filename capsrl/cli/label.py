@@ -114,6 +114,9 @@ def label_command(
     .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
     .zst). All but HTML are read as they are labeled, so they may be larger than the memory.
 
+    Standard input is labeled as it comes: text by paragraphs, since a sentence may go on in the
+    next line, or line by line with `tail -f log | capsrl label --from lines`.
+
     | INPUT | on a terminal | to a pipe |
     |---|---|---|
     | text in quotes | table | table |

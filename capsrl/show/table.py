@@ -18,7 +18,7 @@ from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
-_NOTE = "0.25 A1: A1 was more probable than the role of the row; (A1): not in the result"
+_NOTE = "after a number: what was more probable than the role of the row; (role): not in the result"
 
 T = TypeVar("T")
 

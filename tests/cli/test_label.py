@@ -307,6 +307,10 @@ def test_standard_input_is_labeled_by_paragraphs(arguments, text):
     assert process.returncode == 0
 
 
+def test_the_help_says_how_a_log_is_labeled_by_lines(label):
+    assert "tail -f log | capsrl label --from lines" in " ".join(label("--help").out.split())
+
+
 @pytest.mark.parametrize(
     ("number", "code", "message"),
     [(signal.SIGINT, 130, b"interrupted\n"), (signal.SIGTERM, -signal.SIGTERM, b"")],

@@ -65,7 +65,8 @@ def test_trace():
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4\n"
         "\n"
-        "0.25 A1: A1 was more probable than the role of the row; (A1): not in the result\n"
+        "after a number: what was more probable than the role of the row; "
+        "(role): not in the result\n"
     )
 
 
