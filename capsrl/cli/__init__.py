@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import os
 import signal
 import sys
 import warnings
@@ -156,6 +157,7 @@ def main() -> None:
     SIGTERM ends the process as usual, but only after temporary files have been removed.
     """
     gc.set_threshold(20_000)  # what is imported and loaded is no garbage, but takes 40 ms to search
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # None if it is closed
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
         with warnings.catch_warnings():

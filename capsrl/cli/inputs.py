@@ -28,6 +28,7 @@ from capsrl.text.sentences import split_text
 _HTML = (".html", ".htm")
 _OFFICE = {
     **dict.fromkeys((".xls", ".xlsx", ".ods"), ("spreadsheets", "the sheet as .csv")),
+    ".json": ("JSON arrays", "one object per line as .jsonl: jq -c '.[]' FILE"),
     **dict.fromkeys((".pdf", ".doc", ".docx", ".odt", ".rtf"), ("such files", "the text as .txt")),
 }
 _ROWS = tuple(name for name in DOCUMENTS if name not in (TEXT, "jsonl"))
@@ -55,6 +56,7 @@ class TableOptions:
     text_column: str | None = None
     id_column: str | None = None
     max_characters: int = MAX_CHARACTERS
+    encoding: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +116,7 @@ def find_sources(
     tables    how documents of tables are read
     """
     if not inputs:
-        if sys.stdin.isatty():
+        if sys.stdin is None or sys.stdin.isatty():  # None: closed
             raise ConfigError(
                 "expected text, files or folders to label, got none; "
                 'try: capsrl label "Hiti signed the contract."'
@@ -124,7 +126,9 @@ def find_sources(
         raise ConfigError("-: expected standard input once, got it twice")
     if encoding is not None:
         find_encoding(encoding, "--encoding")
-    tables = tables or TableOptions()
+    if STANDARD in inputs and sys.stdin is None:
+        raise ConfigError("-: expected standard input, got a closed one")
+    tables = replace(tables or TableOptions(), encoding=encoding)
     sources: list[Source] = []
     for number, given in enumerate(inputs, start=1):
         prefix = f"text{number}" if len(inputs) > 1 else ""
@@ -287,7 +291,14 @@ def _has_texts(path: str, tables: TableOptions) -> bool:
         return True
     if path == STANDARD or not (os.path.isfile(path) or is_url(path)):
         return False
-    return _is_document(next((line for line in read_lines(path) if line.strip()), ""))
+    lines = read_lines(path, encoding=tables.encoding, option="--encoding")
+    first = next(filter(str.strip, lines), "").strip()
+    if first.startswith("[") or first == "{":
+        fix = "jq -c '.[]'" if first[0] == "[" else "jq -c ."
+        raise ConfigError(
+            f"{path}: expected one JSON object per line, got {first[:20]!r}; convert it: {fix}"
+        )
+    return _is_document(first)
 
 
 def _check_words(lines: Iterable[str]) -> Iterator[str]:
@@ -311,9 +322,8 @@ def _is_document(line: str) -> bool:
 
 def _completed(source: Source, encoding: str | None, layout: Layout) -> Source:
     html = source.layout.html or layout.html
-    table = source.table and replace(source.table, encoding=encoding)
     layout = Layout(html, layout.one_sentence_per_line)
-    return replace(source, encoding=encoding, layout=layout, table=table)
+    return replace(source, encoding=encoding, layout=layout)
 
 
 def _check_options(sources: Sequence[Source], layout: Layout, tables: TableOptions) -> None:

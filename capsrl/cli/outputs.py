@@ -57,6 +57,8 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
     On standard output it is a table for a terminal and for text given as arguments, else the
     format of the files if all have the same and it can be written.
     """
+    if output == STANDARD and sys.stdout is None:
+        raise ConfigError("-: expected standard output, got a closed one; name a file: -o FILE")
     if named is None and output == STANDARD:
         if sys.stdout.isatty() or all(source.text is not None for source in sources):
             return "table"

@@ -250,6 +250,13 @@ class Input:
         wanted = [self._text_name, *([self.id_column] if self.id_column else [])]
         delimiter = "\t" if self.format == "tsv" else None
         reader = CsvReader(self._lines(file), wanted, delimiter)
+        if not reader.header:
+            got = "an empty file" if reader.is_empty else "carriage returns as line ends"
+            fix = "" if reader.is_empty else r"; convert them, as with tr '\r' '\n'"
+            raise ConfigError(
+                f"{name_of(self.path)}: expected a header with a column {self._text_name!r}, got "
+                f"{got}{fix}"
+            )
         for name in reader.names:
             if found := bad_byte(name, self._codec):
                 raise DataError(f"{name_of(self.path)}: header: {found}")
@@ -267,10 +274,11 @@ class Input:
     def _check_columns(self, names: Sequence[str]) -> None:
         for option, wanted in (("text", self._text_name), ("id", self.id_column)):
             if wanted is not None and wanted not in names:
+                alike = "".join(f" {each}" for each in names if each.lower() == wanted.lower())
                 raise ConfigError(
                     f"{name_of(self.path)}: expected a column {wanted!r} with the {option}s, got "
                     f"{', '.join(map(repr, names)) or 'none'}; name the right one with "
-                    f"--{option}-column (in Python {option}_column)"
+                    f"--{option}-column{alike} (in Python {option}_column)"
                 )
 
     def _check_repeated(self, names: Sequence[str], used: Container[str] | None) -> None:

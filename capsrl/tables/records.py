@@ -10,6 +10,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import TextIOWrapper
 from itertools import chain, count
@@ -98,7 +99,8 @@ def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
             is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
             yield Line(text.removeprefix("\ufeff"), None, is_cut)
     finally:
-        wrapper.detach()
+        with suppress(ValueError):  # only the header may have been read, and the file closed
+            wrapper.detach()
 
 
 def _skip_line(file: Any) -> int:  # noqa: ANN401
@@ -130,7 +132,7 @@ def bad_byte(text: str, codec: str) -> str | None:
     byte = ord(found[0]) - 0xDC00
     return (
         f"expected {codec.upper()} text, got byte 0x{byte:02x}; "
-        f"name the encoding, such as {guess}, or convert the file"
+        f"name the encoding, such as --encoding {guess}, or convert the file"
     )
 
 
@@ -161,7 +163,8 @@ class CsvReader:
     """The rows of a CSV file with a header, as the standard csv module reads them, strictly.
 
     A record with a quote in the wrong place is one bad row; the next begins on its second line.
-    `header` has its cells, `names` a name for each column that no other column has.
+    `header` has its cells, none if it cannot be read; `names` a name for each column that no other
+    column has.
 
     wanted     the columns that must be in the header, to find out which of DELIMITERS is used
     delimiter  of a file where it is known
@@ -181,6 +184,7 @@ class CsvReader:
         self.delimiter = max(
             found, key=lambda mark: (set(wanted) <= set(found[mark]), len(found[mark]))
         )
+        self.is_empty = not texts
         self.header = found[self.delimiter]
         self.names = _unique(self.header)
 

@@ -91,6 +91,29 @@ def test_parquet(label, tmp_path):
     assert second["error"] == "expected text in 'text', got null"
 
 
+@pytest.mark.parametrize(("name", "content"), [("a.csv", CSV), ("a.jsonl", '{"text": "We left."}')])
+def test_tables_in_utf16(tmp_path, name, content):
+    (tmp_path / name).write_text(content, encoding="utf-16")
+    command = [sys.executable, "-m", "capsrl", "label", name, "--encoding", "utf-16", "--to", "csv"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "left" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("closed", "code", "message"),
+    [
+        ("<&-", 2, "error: -: expected standard input, got a closed one\n"),
+        (">&-", 2, "error: -: expected standard output, got a closed one; name a file: -o FILE\n"),
+        ("2>&-", 0, ""),
+    ],
+)
+def test_closed_streams(closed, code, message):
+    command = f'echo We left. | {{ "{sys.executable}" -m capsrl label - --to spans {closed}; }}'
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, message)
+
+
 def test_a_document_per_line(label, tmp_path):
     (tmp_path / "a.txt").write_text("Dogs bark. Cats sleep.\n\nGo\non!\n")
     found = objects(label("a.txt", "--from", "lines"))
@@ -220,6 +243,13 @@ def test_parquet_is_not_taken_for_text(label):
         (("a.txt", "--columns", "x", "--to", "csv"), "--columns: expected a table as input, got "),
         (("a.csv", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "),
         (("--from", "parquet"), "-: expected a Parquet file, got standard input; write it to a fi"),
+        (("b.csv",), "b.csv: expected a column 'text' with the texts, got 'Text'; name the right "
+         "one with --text-column Text (in Python text_column)\n"),
+        (("b.jsonl",), "b.jsonl: expected one JSON object per line, got '[{\"text\": \"Go on.\"}]"
+         "'; convert it: jq -c '.[]'\n"),
+        (("c.jsonl",), "c.jsonl: expected one JSON object per line, got '{'; convert it: jq -c ."),
+        (("b.json",), "b.json: JSON arrays (.json) are not read; save one object per line as "
+         ".jsonl: jq -c '.[]' FILE\n"),
         (("x/*.csv",), "x/*.csv: no such file\n"),
         (("file:///none.csv",), "file:///none.csv: cannot be read: No such file"),
         (("nosuch://a.csv",), "nosuch://a.csv: expected a URL that fsspec can open, got: "),
@@ -228,6 +258,10 @@ def test_parquet_is_not_taken_for_text(label):
 def test_mistakes(label, tmp_path, arguments, message):
     (tmp_path / "a.csv").write_text("id,text\n1,Go on.\n")
     (tmp_path / "a.txt").write_text("Go on.")
+    (tmp_path / "b.csv").write_text("Text\nGo on.\n")
+    (tmp_path / "b.json").write_text("[]")
+    (tmp_path / "b.jsonl").write_text('[{"text": "Go on."}]')
+    (tmp_path / "c.jsonl").write_text('{\n  "text": "Go on."\n}\n')
     done = label(*arguments)
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith(f"error: {message}")

@@ -299,9 +299,11 @@ def test_columns_without_a_name(tmp_path):
         ("a.csv", b"text\n", {"id_column": "key"}, "a.csv: expected a column 'key' with the ids, "
          "got 'text'; name the right one with --id-column"),
         ("a.csv", "text\n".encode("utf-16"), {}, "a.csv: header: expected UTF-8 text, got byte "
-         "0xff; name the encoding, such as utf-16"),
-        ("a.csv", b"id,text\r1,a\r", {}, "a.csv: expected a column 'text' .*, got none"),
-        ("a.csv", b"", {}, "a.csv: expected a column 'text' with the texts, got none"),
+         "0xff; name the encoding, such as --encoding utf-16"),
+        ("a.csv", b"Text,TEXT\n", {}, r"name the right one with --text-column Text TEXT \(in Py"),
+        ("a.csv", b"id,text\r1,a\r", {}, "a.csv: expected a header with a column 'text', got "
+         r"carriage returns as line ends; convert them, as with tr '\\r' '\\n'$"),
+        ("a.csv", b"\n\n", {}, "a.csv: expected a header with a column 'text', got an empty file$"),
         ("a.jsonl", b'{"body": "a"}', {}, "a.jsonl: expected a column 'text' .*, got 'body'; name"),
         ("a.parquet", b"PAR1", {}, "a.parquet: expected a Parquet file, got: .*"),
         ("a.csv", b"text\n", {"format": "xml"}, "a.csv: expected one of csv, tsv, .*got xml"),

@@ -151,10 +151,10 @@ def test_bad_bytes():
         return raw.decode("utf-8", "surrogateescape")
 
     assert bad_byte("fine 😀", "utf-8") is None
-    assert "got byte 0xe9; name the encoding, such as latin-1" in bad_byte(
+    assert "got byte 0xe9; name the encoding, such as --encoding latin-1" in bad_byte(
         escaped(b"\xe9"), "utf-8"
     )
-    assert "such as cp1252" in bad_byte(escaped(b"\x93hi\x94"), "utf-8")
+    assert "such as --encoding cp1252" in bad_byte(escaped(b"\x93hi\x94"), "utf-8")
     assert "expected CP1252 text, got byte 0x81" in bad_byte(
         b"\x81".decode("cp1252", "surrogateescape"), "cp1252"
     )
