@@ -19,7 +19,7 @@ from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import FORMATS as DOCUMENTS
-from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, find_inputs
+from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, files_of, find_inputs
 from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from capsrl.tables.labeled import Labeled, split_document
 from capsrl.text.layout import PLAIN, Layout
@@ -229,13 +229,7 @@ def _matches(pattern: str, output: str) -> list[str]:
 
 def _find_files(folder: str, named: str | None, output: str, tables: TableOptions) -> list[Source]:
     """The files of a folder and its subfolders, in the order of their names."""
-    files = [
-        path
-        for path in sorted(Path(folder).rglob("*"))
-        if path.is_file()
-        and not any(part.startswith(".") for part in path.relative_to(folder).parts)
-        and not _is_same(path, output)
-    ]
+    files = [path for path in files_of(folder) if not _is_same(path, output)]
     known = [path for path in files if named or _is_known(path)]
     if not known:
         raise ConfigError(
@@ -353,6 +347,12 @@ def _check_argument(text: str, named: str | None) -> None:
 
 def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     """Refuse an argument that is neither a file nor, having no blank in it, text."""
+    try:
+        os.stat(given)
+    except PermissionError as error:
+        raise ConfigError(f"{given}: cannot be read: {error.strerror}") from None
+    except OSError:
+        pass
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
     if suffix_of(given) in _KNOWN or "/" in given or glob.has_magic(given):
         raise ConfigError(f"{given}: no such file")

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn
 
 from capsrl.data.compression import damages
 from capsrl.data.files import (
@@ -407,9 +407,25 @@ def _find_local(path: str) -> list[str]:
         if not os.path.isdir(match):
             found.append(match)
             continue
-        files = (file for file in sorted(Path(match).rglob("*")) if file.is_file())
-        found += [str(file) for file in files if not _is_hidden(str(file.relative_to(match)))]
+        found += map(str, files_of(match))
     return found
+
+
+def files_of(folder: str) -> list[Path]:
+    """The files of a folder and its subfolders, in the order of their names, but for hidden ones.
+
+    Links to folders are not followed, since they may lead back.
+    Raises DataError for a subfolder that cannot be read, whose files would be missed.
+    """
+
+    def refuse(error: OSError) -> NoReturn:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}")
+
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in files if not name.startswith(".")]
+    return sorted(file for file in found if file.is_file())
 
 
 def _find_remote(url: str) -> list[str]:

@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -177,6 +178,27 @@ def test_one_bad_file_does_not_stop_the_others(label, tmp_path):
     assert done.err.startswith("error: d/a.txt:3: expected UTF-8 text")
     done = label("d/a.txt", "--to", "brackets")  # alone it is a mistake
     assert (done.code, done.err.count("\n")) == (2, 1)
+
+
+# Root may read everything, unless it gives up this right.
+AS_USER = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="runs as root")
+@pytest.mark.parametrize("given", ["d", "d/locked", "d/locked/a.txt"])
+def test_folders_that_cannot_be_read(tmp_path, given):
+    """Their files are neither left out nor called missing."""
+    (tmp_path / "d" / "locked").mkdir(parents=True)
+    for name in ("d/a.txt", "d/locked/a.txt"):
+        (tmp_path / name).write_text("We left.")
+    (tmp_path / "d" / "locked").chmod(0)
+    command = [sys.executable, "-m", "capsrl", "label", given]
+    before = AS_USER if os.geteuid() == 0 else []
+    done = subprocess.run([*before, *command], cwd=tmp_path, capture_output=True, text=True)
+    (tmp_path / "d" / "locked").chmod(0o700)
+    place = given if given.endswith(".txt") else "d/locked"
+    error = f"error: {place}: cannot be read: Permission denied\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", error)
 
 
 def test_folders_and_patterns_with_tables(label, tmp_path):

@@ -355,6 +355,15 @@ def test_finding_inputs(tree, monkeypatch):
             find_inputs([nothing])
 
 
+def test_links_to_folders_are_not_followed(tree):
+    (tree / "d" / "a" / "back").symlink_to(tree / "d")
+    (tree / "d" / "z.csv").symlink_to("b/x.csv")
+    (tree / "d" / "nowhere.csv").symlink_to("none.csv")
+    assert find_inputs([tree / "d"]) == [
+        str(tree / "d" / name) for name in ("a/x.csv.gz", "b/x.csv", "z.csv")
+    ]
+
+
 def test_urls():
     system = fsspec.filesystem("memory")
     system.pipe("/box/a.csv", b"id,text\n1,a\n2,b\n")
