@@ -341,6 +341,7 @@ class Input:
         with self._reading() as file:
             raw = file.read(limit)
         decoded = raw.decode(self._codec, ESCAPE).removeprefix("\ufeff").replace("\r\n", "\n")
+        error: str | None
         if len(raw) == limit:  # before its bytes: the last ones may be half a character
             error = self._length_error("more")
         else:
