@@ -1,5 +1,6 @@
 """Colors of roles: readable on their paper, and the same for every form of a role."""
 
+import math
 import re
 from itertools import combinations
 
@@ -20,6 +21,8 @@ from capsrl.show.colors import (
 from capsrl.show.html_page import show_style
 
 COMMON = ("A0", "A1", "A2", "A3", "AM-TMP", "AM-LOC", "AM-MNR", "AM-ADV")
+# Those that one proposition often has several of.
+TOGETHER = (*COMMON, "A4", "AM-MOD", "AM-NEG", "AM-DIS", "AM-CAU", "AM-DIR", "AM-EXT", "AM-PRP")
 # Machado, Oliveira and Fernandes (2009), severity 1: linear RGB as color-blind readers see it.
 VISION = {
     "normal": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
@@ -66,6 +69,17 @@ def oklab(color: str, vision: str) -> list[float]:
     return [dot(row, cones) for row in to_lab]
 
 
+def cielab(color: str) -> list[float]:
+    to_xyz = (  # of the white point D65
+        (0.4124564, 0.3575761, 0.1804375),
+        (0.2126729, 0.7151522, 0.0721750),
+        (0.0193339, 0.1191920, 0.9503041),
+    )
+    relative = [dot(row, linear(color)) / sum(row) for row in to_xyz]
+    x, y, z = (t ** (1 / 3) if t > 216 / 24389 else (24389 / 27 * t + 16) / 116 for t in relative)
+    return [116 * y - 16, 500 * (x - y), 200 * (y - z)]
+
+
 def test_contrast():
     """WCAG 2 requires a contrast of 4.5 for small text."""
     for dark, theme in enumerate(themes()):
@@ -82,9 +96,20 @@ def themes() -> list[dict[str, str]]:
     return [dict(re.findall(r"--(\w+): (#\w{6});", line)) for line in found[:2]]
 
 
-def test_every_role_has_its_own_color():
-    for dark in (False, True):
-        assert len({role_color(role, dark=dark) for role in ROLES}) == len(ROLES)
+@pytest.mark.parametrize("dark", [False, True])
+def test_colors_differ(dark):
+    """By the Euclidean distance in CIELAB, from each other and from the text."""
+    colors = {role: cielab(role_color(role, dark=dark)) for role in ROLES}
+    for a, b in combinations(ROLES, 2):
+        least = 20 if {a, b} <= set(TOGETHER) else 15
+        assert math.dist(colors[a], colors[b]) >= least, (a, b)
+    assert min(math.dist(color, cielab(INK[dark])) for color in colors.values()) >= 15
+
+
+def test_cielab():
+    """The white and the blue of sRGB."""
+    assert [round(each, 1) for each in cielab("#ffffff")] == [100.0, 0.0, 0.0]
+    assert [round(each, 1) for each in cielab("#0000ff")] == [32.3, 79.2, -107.9]
 
 
 @pytest.mark.parametrize("vision", VISION)
@@ -92,8 +117,8 @@ def test_common_roles_can_be_told_apart(vision):
     for dark in (False, True):
         colors = {role: oklab(role_color(role, dark=dark), vision) for role in COMMON}
         for a, b in combinations(COMMON, 2):
-            distance = sum((x - y) ** 2 for x, y in zip(colors[a], colors[b], strict=True)) ** 0.5
-            assert distance > 0.05, (a, b, dark)  # some five just noticeable differences
+            # Some five just noticeable differences.
+            assert math.dist(colors[a], colors[b]) > 0.05, (a, b, dark)
 
 
 @pytest.mark.parametrize(
