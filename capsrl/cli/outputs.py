@@ -13,7 +13,8 @@ from capsrl.data.jsonl import format_object
 from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.show import html_parts, svg_sheet
+from capsrl.show import html_parts
+from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows
 from capsrl.tables.rows import Cells

@@ -12,6 +12,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\u
 _WIDTHS = dict.fromkeys("'Iijl,./:;\\| ", 35) | dict.fromkeys('!()-[]ftr"*J`', 48)
 _WIDTHS |= dict.fromkeys("cszkvxyL?_", 60) | dict.fromkeys("#+<=>^w~M%Wm@", 105)
 _LOWER, _UPPER, _WIDE = 65, 80, 105
+GUESS_NOTE = "A sense with ? is a guess: its lemma is in neither PropBank nor the training corpus."
 
 
 def show_sense(proposition: Proposition) -> str:

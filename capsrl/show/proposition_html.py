@@ -31,10 +31,7 @@ def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
 
 
 def table_html(sentence: Sentence, proposition: Proposition) -> str:
-    """A row for each argument; with a trace, also for roles that were given up, and all iterations.
-
-    Nothing without rows.
-    """
+    """A row per argument; with a trace also per role that was given up. Nothing without rows."""
     rows = histories_or_arguments(proposition)
     if not rows:
         return ""
@@ -73,7 +70,7 @@ def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) ->
 def _tip(role: str, meaning: str | None = None) -> str:
     """What a role means, which style sheets show on hover and focus."""
     known = "; ".join(text for text in (meaning, role_meaning(role)) if text)
-    return f'<span class="capsrl-tip"> ({escaped(known)})</span>' if known else ""
+    return f'<span class="capsrl-tip"> {escaped(known)}</span>' if known else ""
 
 
 def _words(sentence: Sentence, part: Argument) -> str:

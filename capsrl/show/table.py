@@ -11,13 +11,14 @@ from rich.progress import track
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.formatting import show_offsets, show_probability, show_sense, visible
+from capsrl.show.formatting import GUESS_NOTE, show_offsets, show_probability, show_sense, visible
 from capsrl.show.role_history import RoleHistory, histories_or_arguments
 from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
+_STEPS = "start, 1, 2, ...: the probabilities of the network, which are not calibrated"
 _NOTE = "after a number: what was more probable than the role of the row; (role): not in the result"
 
 T = TypeVar("T")
@@ -43,12 +44,14 @@ def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterat
 
     trace  show the probabilities of every iteration, where propositions have traces
     """
-    traced = False
+    traced = guessed = False
     for number, sentence in enumerate(sentences):
         yield Group(*([_Wrapped(Text())] if number else []), *_sentence(sentence, trace=trace))
         traced |= trace and any(each.trace is not None for each in sentence.propositions)
-    if traced:
-        yield Group(_Wrapped(Text()), _Wrapped(Text(_NOTE, "dim")))
+        guessed |= any(each.guessed for each in sentence.propositions)
+    notes = [_STEPS, _NOTE] * traced + [GUESS_NOTE] * guessed
+    if notes:
+        yield Group(_Wrapped(Text()), *(_Wrapped(Text(note, "dim")) for note in notes))
 
 
 def sentence_table(sentence: Sentence) -> str:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.show import svg, svg_sheet
+from capsrl.show import svg
 from capsrl.show.colors import INK, PAPER, role_color
-from capsrl.show.drawing import svg_lines
+from capsrl.show.drawing import svg_lines, svg_sheet
 from capsrl.show.formatting import visible
 from tests.helpers.show_sentences import contract, long_sentence
 

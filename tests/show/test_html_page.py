@@ -48,7 +48,13 @@ def test_iterations_are_explained_once_and_only_with_a_trace():
     explained = ["after each iteration" in part for part in (head, first, second, third)]
     assert explained == [False, False, True, False]
     plain = html([contract(), Sentence(("Hello", "!"))])
-    assert "after each iteration" not in plain and "crossed out" not in plain
+    assert "after each iteration" not in plain and "Crossed out" not in plain
+
+
+def test_notes():
+    assert "A sense with ? is a guess" in html([contract()])
+    calibrated = "the column probability is calibrated"
+    assert calibrated in html([contract(traced=True)]) and calibrated not in html([contract()])
 
 
 def test_no_links_and_no_scripts():

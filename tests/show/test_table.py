@@ -65,6 +65,7 @@ def test_trace():
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4\n"
         "\n"
+        "start, 1, 2, ...: the probabilities of the network, which are not calibrated\n"
         "after a number: what was more probable than the role of the row; "
         "(role): not in the result\n"
     )
@@ -158,4 +159,7 @@ def test_a_guess_has_a_question_mark():
     read = Sentence(("It", "snorfled")).with_propositions(
         [Proposition(1, "snore.01", probability=0.4, guessed=True)]
     )
-    assert printed(read).splitlines()[1] == "  snorfled  snore.01?  0.40"
+    note = "A sense with ? is a guess: its lemma is in neither PropBank nor the training corpus."
+    assert printed(read).splitlines()[1:] == ["  snorfled  snore.01?  0.40", "", note]
+    assert printed(contract(), read, read).count(note) == 1
+    assert note not in printed(contract())
