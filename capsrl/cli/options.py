@@ -2,6 +2,7 @@
 
 import dataclasses
 import inspect
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -15,8 +16,26 @@ from capsrl.errors import ConfigError
 
 
 def option(metavar: str, help: str, *flags: str, **others: Any) -> Any:  # noqa: ANN401
-    """The description of an option, for `Annotated`; `typer.Option` with the usual arguments."""
+    """The description of an option, for `Annotated`; `typer.Option` with the usual arguments.
+
+    Of a number below `min` or above `max` the errors are ours, not those of typer.
+    """
+    if "min" in others:
+        low, high = others.pop("min"), others.pop("max", math.inf)
+        metavar += f" [x>={low:g}]" if high == math.inf else f" [{low:g}<=x<={high:g}]"
+        others["callback"] = _range_check(low, high)
     return typer.Option(*flags, metavar=metavar, help=help, **others)
+
+
+def _range_check(low: float, high: float) -> Callable[..., float | None]:
+    wanted = f"at least {low:g}" if high == math.inf else f"a number from {low:g} to {high:g}"
+
+    def check(parameter: typer.CallbackParam, value: float | None) -> float | None:
+        if value is not None and not low <= value <= high:
+            raise ConfigError(f"{parameter.opts[-1]}: expected {wanted}, got {value}")
+        return value
+
+    return check
 
 
 def _from(formats: Collection[str]) -> Any:  # noqa: ANN401

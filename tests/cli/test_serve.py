@@ -38,6 +38,20 @@ def test_a_model_that_does_not_exist():
         serve("--model", "nowhere", "--port", "0")
 
 
+@pytest.mark.parametrize(
+    ("option", "value", "wanted"),
+    [
+        ("--threads", "0", "at least 1"),
+        ("--timeout", "nan", "at least 0.1"),
+        ("--port", "65536", "a number from 0 to 65535"),
+        ("--port", "-1", "a number from 0 to 65535"),
+    ],
+)
+def test_numbers_out_of_range(option, value, wanted):
+    with pytest.raises(ConfigError, match=f"^{option}: expected {wanted}, got {value}$"):
+        serve(option, value)
+
+
 @pytest.mark.parametrize("origin", ["example.org", "https://a.org/", "https://a.org/page", "null"])
 def test_origins_that_no_browser_sends(origin):
     message = f"--cors: expected * or an origin like https://a.org, got {origin}"
