@@ -30,7 +30,7 @@ def plot_curve(records: list[Record]) -> "Figure":
         label = f"best: {record['dev_f1']:.2f}"
         scores.plot([record["epoch"]], [record["dev_f1"]], "o", color="tab:blue", label=label)
     scores.set_ylabel("dev score (%)")
-    scores.set_ylim(0, 100)
+    scores.set_ylim(-2, 102)  # markers at 0 and 100 are whole
     losses.plot(*_curve(epochs, "loss"), color="tab:gray", label="training loss", marker=".")
     losses.set_xlabel("epoch")
     losses.set_ylabel("training loss")

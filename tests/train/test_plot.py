@@ -39,6 +39,18 @@ def test_logs_of_older_runs_lack_scores_of_arguments():
     assert [list(line.get_xdata()) for line in figure.axes[0].get_lines()] == [[1], [], [1], [1]]
 
 
+def test_markers_at_the_ends_are_whole():
+    pytest.importorskip("matplotlib")
+    figure = plot_curve([{**EPOCH, "dev_f1": 100.0, "dev_em": 0.0, "best": True}])
+    figure.draw_without_rendering()
+    scores = figure.axes[0]
+    frame, dots = scores.get_window_extent(), figure.dpi / 72  # pixels per point
+    for line in scores.get_lines():
+        [(_, y)] = scores.transData.transform(line.get_xydata())
+        assert frame.y0 <= y - dots * line.get_markersize() / 2
+        assert y + dots * line.get_markersize() / 2 <= frame.y1
+
+
 def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(ConfigError, match=r"plots need matplotlib: pip install 'capsrl\[plots\]'"):
