@@ -22,10 +22,8 @@ EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
     "onnx": "export",
     "ray": "bulk",
-    **dict.fromkeys(
-        ("fastapi", "fastapi_offline", "prometheus_client", "pydantic", "uvicorn", "uvloop"),
-        "serve",
-    ),
+    **dict.fromkeys(("fastapi", "fastapi_offline", "markdown_it", "prometheus_client"), "serve"),
+    **dict.fromkeys(("pydantic", "uvicorn", "uvloop"), "serve"),
 }
 
 # Subcommand -> (section of `capsrl --help`, what it does). The function NAME_command of the module

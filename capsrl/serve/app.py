@@ -14,6 +14,7 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.exceptions import HTTPException as StarletteHTTPException
 from starlette.requests import ClientDisconnect
 
 from capsrl import __version__
@@ -45,6 +46,7 @@ def make_app(
     cors   origins whose pages may use the service: https://example.org, or * for all
     """
     service = Service(labeler, limits or Limits())
+    guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
     app = FastAPI(
         title="capsrl",
         version=__version__,
@@ -54,10 +56,10 @@ def make_app(
         docs_url=None,
         redoc_url=None,
     )
-    _add_routes(app, service, token)
+    _add_routes(app, service, guarded)
     openapi.add_schemas(app)
     openapi.add_docs(app)
-    add_page(app, labeler)
+    add_page(app, service.label, labeler.folder, guarded)
     if cors:
         app.add_middleware(
             CORSMiddleware,
@@ -67,13 +69,13 @@ def make_app(
             expose_headers=["Retry-After", "X-Model", "X-Request-ID"],
         )
     app.add_middleware(RequestLog, metrics=service.metrics)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
+    for kind in (RequestValidationError, 404, 405):
+        app.add_exception_handler(kind, _explain_error)
     return app
 
 
-def _add_routes(app: FastAPI, service: "Service", token: str | None) -> None:
-    guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
-    unauthorized = () if token is None else (401,)
+def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> None:
+    unauthorized = (401,) if guarded else ()
 
     app.post(
         "/label",
@@ -195,6 +197,13 @@ def _guard(token: str) -> Callable[..., Awaitable[None]]:
     return check_token
 
 
-async def _on_invalid(request: Request, error: Exception) -> Response:
-    assert isinstance(error, RequestValidationError)
-    return JSONResponse({"detail": explain(error.errors()[0])}, 422)
+async def _explain_error(request: Request, error: Exception) -> Response:
+    """Say what is wrong with the body, the path or the method of a request, and what is right."""
+    if isinstance(error, RequestValidationError):
+        return JSONResponse({"detail": explain(error.errors()[0])}, 422)
+    assert isinstance(error, StarletteHTTPException)
+    detail = "there is nothing at this path; POST texts to /label, and see /docs for other paths"
+    if error.status_code == 405:
+        methods = (error.headers or {}).get("Allow", "GET").replace(", ", " or ")
+        detail = f"the method must be {methods} at this path; you sent {request.method[:20]}"
+    return JSONResponse({"detail": detail}, error.status_code, error.headers)

@@ -126,4 +126,4 @@ def add_docs(app: FastAPI) -> None:
     )
     files = Path(fastapi_offline.__file__).parent / "static"
     app.mount("/docs-files", StaticFiles(directory=files))
-    app.add_api_route("/docs", lambda: page, include_in_schema=False)
+    app.add_api_route("/docs", lambda: page, methods=["GET", "HEAD"], include_in_schema=False)

@@ -2,14 +2,17 @@
 
 import asyncio
 import json
+import re
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from fastapi import FastAPI, HTTPException, Query, Request, Response
-from fastapi.responses import FileResponse, JSONResponse
+from fastapi import FastAPI, Query, Request, Response
+from fastapi.responses import FileResponse, HTMLResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
-from starlette.types import Message
+from markdown_it import MarkdownIt
 
+from capsrl import __version__
 from capsrl.data.json_check import sentence_from_dict
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.drawing import svg_lines
@@ -17,58 +20,48 @@ from capsrl.show.html_page import show_style
 from capsrl.show.proposition_html import heading_html, phrases_html, table_html
 from capsrl.text.spacing import text_of
 
-if TYPE_CHECKING:  # `capsrl serve --help` needs no torch
-    from capsrl.labeler import Labeler
-
 STATIC = Path(__file__).parent / "static"
 # The page loads nothing from other sites, has no inline code, and may not be shown in a frame.
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+_HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+_Label = Callable[[Request], Awaitable[Response]]
 
 
-def add_page(app: FastAPI, labeler: "Labeler") -> None:
-    """Add the page at /, its files, and POST /page/label, which draws the response of /label."""
+def add_page(app: FastAPI, label: _Label, folder: Path | None, guarded: dict[str, Any]) -> None:
+    """Add the page at /, its files, the model card, and POST /page/label, which draws responses."""
 
-    async def page() -> Response:
-        headers = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
-        return FileResponse(STATIC / "index.html", headers=headers)
+    async def draw(request: Request, width: Annotated[int, Query(ge=100, le=4000)]) -> Response:
+        body = bytes((await label(request)).body)
+        return await asyncio.to_thread(lambda: JSONResponse(_draw(body, width)))
 
-    async def style() -> Response:
-        return Response(show_style(), media_type="text/css")
-
-    async def model_card() -> Response:
-        file = (labeler.folder or STATIC) / "README.md"
-        if not file.is_file():
-            raise HTTPException(404, "this model has no card")
-        return FileResponse(file, media_type="text/plain")
-
-    async def label(request: Request, width: Annotated[int, Query(ge=100, le=4000)]) -> Response:
-        response = await _ask(app, request)
-        if response.status_code != 200:
-            return response
-        return await asyncio.to_thread(lambda: JSONResponse(_draw(bytes(response.body), width)))
-
-    for path, endpoint in (("/", page), ("/page/show.css", style), ("/page/model", model_card)):
-        app.add_api_route(path, endpoint, include_in_schema=False)
-    app.add_api_route("/page/label", label, methods=["POST"], include_in_schema=False)
+    pages: dict[str, Callable[[], Response]] = {
+        "/": lambda: _fill("index.html"),
+        "/page/model": lambda: _fill("card.html", card=_card_html(folder)),
+        "/page/show.css": lambda: Response(show_style(), media_type="text/css"),
+        "/favicon.ico": lambda: FileResponse(STATIC / "icon.svg"),  # for pages that name no icon
+    }
+    for path, endpoint in pages.items():
+        app.add_api_route(path, endpoint, methods=["GET", "HEAD"], include_in_schema=False)
+    app.add_api_route("/page/label", draw, methods=["POST"], include_in_schema=False, **guarded)
     app.mount("/static", StaticFiles(directory=STATIC))
 
 
-async def _ask(app: FastAPI, request: Request) -> Response:
-    """What /label responds to the request, with its own checks and limits."""
-    messages: list[Message] = []
+def _fill(name: str, card: str = "") -> Response:
+    """A page of static/ with the version, and the card of the model if it has a place for it."""
+    page = (STATIC / name).read_text(encoding="utf-8").replace("$version", __version__)
+    return HTMLResponse(page.replace("$card", card), headers=_HEADERS)
 
-    async def send(message: Message) -> None:
-        messages.append(message)
 
-    path = request.scope["path"].removesuffix("/page/label") + "/label"
-    scope = {**request.scope, "path": path, "raw_path": path.encode(), "query_string": b""}
-    await app.router(scope, request.receive, send)
-    response = Response(b"".join(each.get("body", b"") for each in messages), messages[0]["status"])
-    response.raw_headers = messages[0]["headers"]
-    return response
+def _card_html(folder: Path | None) -> str:
+    """The model card in a folder, without its front matter; HTML in it is shown as text."""
+    file = (folder or STATIC) / "README.md"
+    card = file.read_text("utf-8", "replace") if file.is_file() else "This model has no card."
+    card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.S)
+    html: str = MarkdownIt("js-default").render(card)
+    return html.replace(' style="text-align:', ' class="')  # the policy forbids inline styles
 
 
 def _draw(body: bytes, width: int) -> dict[str, Any]:

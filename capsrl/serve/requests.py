@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_type_hints
@@ -141,8 +142,10 @@ def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from None
     except ValueError as error:
-        context = {"error": error if body else "it is empty"}
-        mistake = {"type": "json_invalid", "loc": (), "ctx": context}
+        told = re.sub(r"EOF while parsing an? \w+", "it ends too soon", str(error))
+        told = re.sub("expected (value|ident)", "there is no JSON value", told)
+        told = told if body else "it is empty"
+        mistake = {"type": "json_invalid", "loc": (), "ctx": {"error": told}}
         raise RequestValidationError([mistake]) from None
     texts = given.pop("texts") if many else [given.pop("text")]
     at = given.pop("at", None)
@@ -173,7 +176,8 @@ def explain(error: Mapping[str, Any]) -> str:
     """One mistake in plain words: threshold must be at most 1; you sent 2."""
     if (error["type"], error["loc"]) == ("extra_forbidden", ("texts",)):
         return "only one of text and texts may be given; you sent both"
-    where = ".".join(str(part)[:_MAX_SHOWN] for part in error["loc"]) or "the body"
+    names = [str(part)[:_MAX_SHOWN] for part in error["loc"]]
+    where = ".".join(names).removeprefix("query.") or "the body"
     must = _MUST.get(error["type"], "is not as described").format_map(error.get("ctx", {}))
     if ";" in must:
         return f"{where} {must}"

@@ -106,9 +106,10 @@ def test_formats(tiny, format, kind, start):
 def test_monitors_may_ask_for_the_head_only(tiny):
     async def run():
         async with client_of(tiny) as client:
-            return [await client.head(path) for path in ("/health", "/ready")]
+            paths = ("/health", "/ready", "/", "/docs", "/page/model", "/favicon.ico")
+            return [await client.head(path) for path in paths]
 
-    assert [head.status_code for head in asyncio.run(run())] == [200, 200]
+    assert {head.status_code for head in asyncio.run(run())} == {200}
 
 
 def test_unknown_format(tiny):
@@ -117,8 +118,30 @@ def test_unknown_format(tiny):
             return await client.post("/label?format=xml", json={"text": "Dogs bark."})
 
     response = asyncio.run(run())
-    detail = "query.format must be 'json', 'csv' or 'conll09'; you sent \"xml\""
+    detail = "format must be 'json', 'csv' or 'conll09'; you sent \"xml\""
     assert (response.status_code, response.json()) == (422, {"detail": detail})
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "detail"),
+    [
+        ("GET", "/labels", 404, "there is nothing at this path; POST texts to /label, and see"),
+        ("GET", "/static/app.py", 404, "there is nothing at this path; POST texts to /label"),
+        ("GET", "/label", 405, "the method must be POST at this path; you sent GET"),
+        ("PUT", "/label", 405, "the method must be POST at this path; you sent PUT"),
+        ("POST", "/metrics", 405, "the method must be GET at this path; you sent POST"),
+        ("POST", "/static/app.js", 405, "the method must be GET"),
+    ],
+)
+def test_wrong_paths_and_methods(tiny, method, path, status, detail):
+    async def run():
+        async with client_of(tiny) as client:
+            return await client.request(method, path)
+
+    response = asyncio.run(run())
+    assert response.status_code == status
+    assert response.json()["detail"].startswith(detail)
+    assert status == 404 or path == "/static/app.js" or response.headers["allow"] in detail
 
 
 def test_requests_with_different_options_at_the_same_time(tiny):

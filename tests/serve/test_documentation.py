@@ -33,7 +33,14 @@ def test_conll09(labeler):
 def test_errors(labeler):
     shown = [json.loads(line) for line in GUIDE.splitlines() if line.startswith('{"detail":')]
     bodies = ({"text": "a", "threshold": 2}, {"text": 5}, {"text": "x" * 20_001})
-    assert [post(labeler, body).json() for body in bodies] == shown
+
+    async def run():
+        async with client_of(labeler) as client:
+            headers = {"Content-Type": "application/json"}
+            cut = await client.post("/label", content='{"text":', headers=headers)
+            return [cut.json(), (await client.get("/label")).json()]
+
+    assert [*(post(labeler, body).json() for body in bodies), *asyncio.run(run())] == shown
 
 
 def test_python():

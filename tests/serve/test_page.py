@@ -5,12 +5,14 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlencode
 
 import pytest
 
+from capsrl import __version__
 from capsrl.data.conll09 import format_conll09
 from capsrl.data.jsonl import read_jsonl
 from capsrl.sentence import Proposition
@@ -226,10 +228,27 @@ def test_pages_and_their_headers(tiny, labeler):
     page, card, style, none = asyncio.run(run())
     policy = page.headers["content-security-policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy and "data:" not in policy
-    assert card.status_code == 200 and card.text.startswith("---\nlanguage: en")
-    assert card.headers["content-type"].startswith("text/plain")
+    assert "<td>en_ewt test</td>" in card.text and "license: cc-by-sa-4.0" not in card.text
+    assert card.headers["content-security-policy"] == policy
+    assert f"capsrl {__version__}" in page.text and "$" not in page.text + card.text
     assert style.headers["content-type"].startswith("text/css") and ".capsrl-a0{" in style.text
-    assert none.status_code == 404
+    assert "<p>This model has no card.</p>" in none.text
+
+
+def test_html_in_a_card_is_shown_as_text(tiny, tmp_path):
+    hostile = '<script>alert(1)</script>\n\n[a](javascript:alert(2)) <b onclick="x">$version</b>'
+    (tmp_path / "README.md").write_text(f"---\nlicense: x\n---\n{hostile}\n\n`---`\n")
+    model = copy(tiny)
+    model.folder = tmp_path
+
+    async def run():
+        async with client_of(model) as client:
+            return (await client.get("/page/model")).text
+
+    card = asyncio.run(run()).partition("<main>")[2]
+    assert "&lt;script&gt;alert(1)" in card and "&lt;b onclick=&quot;x&quot;&gt;" in card
+    assert not re.search("<script|<b |href=.javascript|license: x", card)
+    assert "<code>---</code>" in card and "$version" in card
 
 
 # In a browser.
@@ -344,7 +363,7 @@ def test_meanings_on_hover_and_focus(page):
     ):
         role = page.locator(f".proposition.open {kind}").first
         tip = role.locator(".capsrl-tip")
-        assert tip.text_content() == f" ({meaning})"
+        assert tip.text_content() == f" {meaning}"
         assert tip.bounding_box()["width"] <= 1
         role.hover()
         assert tip.bounding_box()["width"] > 100
@@ -634,7 +653,7 @@ def test_targets_on_phones(browser, url):
     for target in page.locator(targets).all():
         if target.is_visible():
             box = target.bounding_box()
-            assert box["height"] >= 43.9, target.evaluate("each => each.outerHTML")
+            assert min(box["height"], box["width"]) >= 43.9, target.evaluate("e => e.outerHTML")
     page.close()
 
 
@@ -678,6 +697,25 @@ def test_accessibility(browser, url, width, scheme):
     answered(page)
     assert find_barriers(page) == []
     page.close()
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "scheme"), [(320, "dark"), (375, "light"), (1280, "dark")])
+def test_model_card(browser, url, width, scheme):
+    page = browser.new_page(
+        base_url=url, viewport={"width": width, "height": 900}, color_scheme=scheme
+    )
+    messages = watch(page)
+    page.goto("/")
+    page.get_by_role("link", name="Model card").click()
+    playwright.expect(page.get_by_role("heading", level=1)).to_have_text("capsrl English")
+    assert page.get_by_role("table").count() == 2
+    assert scroll_width(page) <= width
+    assert find_barriers(page) == []
+    page.get_by_role("link", name="label a text").click()
+    answered(page)
+    page.close()
+    assert messages == []
 
 
 @needs_browser
