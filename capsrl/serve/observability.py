@@ -78,8 +78,7 @@ class RequestLog:
     """Middleware: logs and counts requests; unhandled exceptions become an opaque 500."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
-        self._app = app
-        self._metrics = metrics
+        self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on."""
@@ -101,8 +100,7 @@ class RequestLog:
         except ClientDisconnect:
             await Response(status_code=CLIENT_GONE)(scope, receive, send_with_headers)
         except Exception as error:
-            failed = {"id": fields["id"]} | describe_error(error)
-            LOGGER.error("failed", extra={"fields": failed})
+            LOGGER.error("failed", extra={"fields": {"id": fields["id"]} | describe_error(error)})
             if not fields["status"]:
                 detail = f"internal error; request id {fields['id']}"
                 await JSONResponse({"detail": detail}, 500)(scope, receive, send_with_headers)

@@ -54,7 +54,5 @@ def role_class(role: str) -> str:
 
 def role_style() -> str:
     """CSS rules that give elements of a role's class its color, in both themes."""
-    light, dark = (
-        "".join(f".{role_class(role)}{{color:{_ROLES[role][n]}}}" for role in ROLES) for n in (0, 1)
-    )
-    return f"{light}@media (prefers-color-scheme:dark){{{dark}}}"
+    rules = ["".join(f".{role_class(r)}{{color:{_ROLES[r][n]}}}" for r in ROLES) for n in (0, 1)]
+    return f"{rules[0]}@media (prefers-color-scheme:dark){{{rules[1]}}}"

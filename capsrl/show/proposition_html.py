@@ -51,8 +51,7 @@ def table_html(sentence: Sentence, proposition: Proposition) -> str:
 def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:
     part = row.argument
     role, color = escaped(row.role), role_class(row.role)
-    meaning = part.meaning if part else None
-    small = f"<small>{escaped(meaning)}</small>" if meaning else ""
+    small = f"<small>{escaped(part.meaning)}</small>" if part and part.meaning else ""
     number = show_probability(part.probability if part else None)
     cells = f'<td class="capsrl-probability">{number}</td>' if known else ""
     for n in steps:

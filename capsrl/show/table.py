@@ -59,18 +59,16 @@ def sentence_table(sentence: Sentence) -> str:
 
     Arguments without a phrase get the one that the parse of the sentence gives, if it has one.
     """
-    console = make_console(StringIO())
-    with console.capture() as capture:
-        console.print(*table_parts([with_phrases(sentence)]))
-    return capture.get().rstrip("\n")
+    file = StringIO()
+    make_console(file).print(*table_parts([with_phrases(sentence)]))
+    return file.getvalue().rstrip("\n")
 
 
 class _Wrapped:
     """Text wrapped at words and indented, without the spaces Rich leaves at line ends."""
 
     def __init__(self, text: Text, indent: int = 0) -> None:
-        self.text = text
-        self.indent = indent
+        self.text, self.indent = text, indent
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for line in self.text.wrap(console, max(1, options.max_width - self.indent)):
