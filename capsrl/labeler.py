@@ -218,7 +218,7 @@ class Labeler:
         waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
 
         if progress:
-            from capsrl.show.table import track_texts  # rich is not needed to label
+            from capsrl.show.progress_bar import track_texts  # rich is not needed to label
 
             texts = track_texts(texts)
 

@@ -40,17 +40,18 @@ MAY_IMPORT = {
     "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
 }
-# Layers above the one that offers them, imported when called.
+# Layers above the one that offers them, and what only some calls need, imported when called.
 LAZY = {
     "capsrl.sentence._jsonl": "capsrl.data",
     "capsrl.sentence._rows": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
-    "capsrl.labeler.Labeler._label_many": "capsrl.show.table",
+    "capsrl.labeler.Labeler._label_many": "capsrl.show.progress_bar",
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.model.folder",
     "capsrl.model.loading.as_backend": "capsrl.model.torch_backend",
     "capsrl.model.loading._open_onnx": "capsrl.model.onnx_backend",
+    "capsrl.model.onnx_backend.OnnxBackend.run": "concurrent.futures",
     "capsrl.model.loading._load_network": "capsrl.model.folder",
     "capsrl.cli.bulk.bulk_command": "capsrl.bulk.run",
     "capsrl.cli.export.export_command": "capsrl.export.folder",

@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from capsrl.errors import ModelError
@@ -81,5 +81,5 @@ def _read_header(file: Path) -> dict[str, Stored]:
 
 def digest_of(stored: Mapping[str, Stored]) -> str:
     """A digest of the places of all tensors, by which graphs tell whether they fit."""
-    places = json.dumps({name: asdict(place) for name, place in stored.items()}, sort_keys=True)
+    places = json.dumps({name: vars(place) for name, place in stored.items()}, sort_keys=True)
     return hashlib.sha256(places.encode()).hexdigest()

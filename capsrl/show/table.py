@@ -1,13 +1,12 @@
-"""Tables of propositions for the terminal, and a progress bar."""
+"""Tables of propositions for the terminal."""
 
 import sys
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from itertools import zip_longest
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO
 
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.progress import track
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
@@ -21,8 +20,6 @@ _LONGEST = 40  # most columns of a word or a phrase
 _STEPS = "start, 1, 2, ...: the probabilities of the network, which are not calibrated"
 _NOTE = "after a number: what was more probable than the role of the row; (role): not in the result"
 
-T = TypeVar("T")
-
 
 def make_console(file: TextIO | None = None) -> Console:
     """A console for the tables, as wide as the terminal; plain text of fixed width elsewhere."""
@@ -31,12 +28,6 @@ def make_console(file: TextIO | None = None) -> Console:
     plain: dict[str, Any] = {"width": WIDTH, "force_terminal": False, "no_color": True}
     kind = {"color_system": "auto"} if file.isatty() else {"color_system": None, **plain}
     return Console(file=file, highlight=False, markup=False, emoji=False, **kind)
-
-
-def track_texts(texts: Iterable[T]) -> Iterable[T]:
-    """The same texts, with a progress bar on standard error that moves as they are read."""
-    total = len(texts) if isinstance(texts, Sized) else None
-    return track(texts, description="texts", total=total, console=Console(stderr=True))
 
 
 def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterator[RenderableType]:

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from capsrl.errors import ModelError
@@ -171,7 +171,7 @@ class EnglishForms:
 @cache
 def english_forms() -> EnglishForms:
     """Read the table, once."""
-    return parse_forms(files("capsrl.text").joinpath("english_forms.txt").read_text("utf-8"))
+    return parse_forms(Path(__file__).with_name("english_forms.txt").read_text("utf-8"))
 
 
 def parse_forms(text: str) -> EnglishForms:

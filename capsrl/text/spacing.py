@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from capsrl.sentence import Sentence, has_markup
 
 # Thai, Lao, Burmese, Khmer; Han, Kana and their punctuation, full width. Korean has spaces.
-_UNSPACED = re.compile(
+# `re` compiles it at the first use: that takes 2 ms.
+_UNSPACED = (
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u312f\u3190-\u9fff"
     r"\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]"
 )
@@ -39,7 +40,7 @@ def text_of(sentence: Sentence) -> str:
 
 def _is_space_between(left: str, right: str) -> bool:
     end, start = left[-1:], right[:1]
-    if _UNSPACED.match(end) or _UNSPACED.match(start):
+    if re.match(_UNSPACED, end) or re.match(_UNSPACED, start):
         return False
     if start and (start in ".,;:!?%…" or unicodedata.category(start) in ("Pe", "Pf")):
         return False
