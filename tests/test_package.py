@@ -67,6 +67,13 @@ def test_commands_without_a_model_are_light(arguments):
     assert loaded & set(HEAVY) == set()
 
 
+def test_labeling_a_sentence_is_light():
+    arguments = ["label", "Hiti signed the letter.", "--runtime", "onnx", "--device", "cpu"]
+    loaded = loaded_by(f"import capsrl.cli; capsrl.cli.app({arguments}, standalone_mode=False)")
+    assert "onnxruntime" in loaded
+    assert loaded & {*HEAVY, "concurrent"} == set()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,5 +1,6 @@
 """The `capsrl` command: loads the subcommand that is asked for and turns errors into exit codes."""
 
+import atexit
 import gc
 import importlib
 import os
@@ -155,6 +156,7 @@ def main() -> None:
     SIGTERM ends the process as usual, but only after temporary files have been removed.
     """
     gc.set_threshold(100_000)  # to search what is imported and loaded for cycles takes 50 ms
+    atexit.register(gc.freeze)  # and at the end of the process, where Python searches again, 40
     sys.stderr = sys.stderr or open(os.devnull, "w")  # None if it is closed
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -176,7 +178,6 @@ def main() -> None:
         signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
-        gc.freeze()  # Python would search all that is left for cycles before it ends
 
 
 def _fail(message: object) -> NoReturn:

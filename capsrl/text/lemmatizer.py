@@ -185,7 +185,8 @@ def parse_forms(text: str) -> EnglishForms:
             continue
         pos = letters[letter]
         lemmas[pos].add(lemma)
-        forms[pos].update(dict.fromkeys(irregular, lemma))
+        for form in irregular:
+            forms[pos][form] = lemma
     lemmas["noun"] = set()
     lemmas[""] = lemmas["verb"]
     forms[""] = forms["adjective"] | forms["noun"] | forms["verb"]
