@@ -4,7 +4,6 @@ from torch.testing import assert_close
 
 from capsrl.errors import ModelError
 from capsrl.model import weights as weights_module
-from capsrl.model.weight_files import find_stored
 from capsrl.model.weights import load_weights, save_weights
 
 
@@ -74,13 +73,6 @@ def shards(tmp_path, monkeypatch):
     return sorted(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("number", [0, 1, -1])
-def test_missing_shard(shards, number):
-    shards[number].unlink()
-    with pytest.raises(ModelError, match=rf"expected {shards[number].name}, got no such file"):
-        load_weights(shards[0].parent)
-
-
 def test_no_shards(tmp_path):
     with pytest.raises(ModelError, match=r"expected weights-\*.safetensors, got no such file"):
         load_weights(tmp_path)
@@ -89,18 +81,4 @@ def test_no_shards(tmp_path):
 def test_damaged_shard(shards):
     shards[1].write_bytes(shards[1].read_bytes()[:40])
     with pytest.raises(ModelError, match=rf"{shards[1].name}: expected a safetensors file, got "):
-        load_weights(shards[0].parent)
-
-
-def test_a_header_that_is_no_object(shards):
-    shards[0].write_bytes((2).to_bytes(8, "little") + b"[]")
-    with pytest.raises(ModelError, match="expected a safetensors file, got a header that is a lis"):
-        find_stored(shards[0].parent)
-
-
-def test_shards_of_two_models(shards):
-    name = "weights-00001-of-00001.safetensors"
-    (shards[0].parent / name).write_bytes(shards[0].read_bytes())
-    message = rf"expected {len(shards)} files of weights, got {name} beside them"
-    with pytest.raises(ModelError, match=message):
         load_weights(shards[0].parent)
