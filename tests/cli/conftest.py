@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from capsrl.cli import main
+from tests.helpers.score_files import GOLD, PRED
 
 
 @dataclass
@@ -32,3 +33,12 @@ def capsrl(monkeypatch, capsys, tmp_path) -> Callable[..., Done]:
         return Done(stopped.value.code or 0, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def files(tmp_path):
+    """gold, pred and other in the current folder, so that messages hold bare names."""
+    (tmp_path / "gold.conll09").write_text(GOLD)
+    (tmp_path / "pred.conll09").write_text(PRED)
+    (tmp_path / "other.conll09").write_text(GOLD.replace("sell.01", "sell.02"))
+    return tmp_path

@@ -66,36 +66,3 @@ def test_mistakes_are_told_in_one_line(capsrl, model, tmp_path, arguments, messa
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"error: {message}")
     assert not (model / "calibration.json").exists()
-
-
-def test_probabilities_are_scored(capsrl, model, tmp_path):
-    """`evaluate --calibration` is `label` and `score --calibration`."""
-    found = ("--predicates", "found")
-    capsrl("label", TINY, "--model", "model", "-o", "out.jsonl", "--device", "cpu", *found)
-    scored = capsrl("score", TINY, "out.jsonl", "--calibration")
-    evaluated = capsrl(
-        "evaluate", TINY, "--model", "model", "--device", "cpu", "--calibration", *found
-    )
-    assert scored.code == evaluated.code == 0
-    tables = [done.out.partition("\nCalibration\n")[2] for done in (scored, evaluated)]
-    assert tables[0] == tables[1]
-    assert "Calibration of arguments, by role" in tables[0]
-    report = json.loads(capsrl("score", TINY, "out.jsonl", "--calibration", "--json").out)
-    arguments = report["calibration"]["kinds"]["arguments"]
-    assert arguments["answers"] == report["scores"]["counts"]["pred_arguments"]
-    assert arguments["accuracy"] * arguments["answers"] == pytest.approx(
-        report["scores"]["counts"]["correct_arguments"]
-    )
-
-
-def test_the_diagram_is_drawn(capsrl, model, tmp_path):
-    pytest.importorskip("matplotlib")
-    options = ("--model", "model", "--device", "cpu", "--reliability", "diagram.svg")
-    assert capsrl("evaluate", TINY, *options).code == 0
-    assert (tmp_path / "diagram.svg").read_text().count("<svg") == 1
-
-
-def test_files_without_probabilities_are_refused(capsrl):
-    done = capsrl("score", TINY, TINY, "--calibration")
-    assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error: {TINY}: expected propositions with probabilities, got none")

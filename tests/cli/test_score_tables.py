@@ -1,0 +1,65 @@
+from tests.helpers.score_files import PRED
+
+
+def test_no_digit_is_cut_off_on_a_narrow_terminal(files, capsrl, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+    out = capsrl("score", "gold.conll09", "pred.conll09").out
+    rows = {" ".join(line.split()) for line in out.splitlines()}
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "…" not in out
+
+
+def test_prints_the_figures(files, capsrl):
+    done = capsrl("score", "gold.conll09", "pred.conll09")
+    assert (done.code, done.err) == (0, "")
+    rows = {" ".join(line.split()) for line in done.out.splitlines()}
+    assert "pred.conll09 against gold.conll09: 2 sentences" in rows
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "unlabeled 100.00 100.00 100.00 2 + 1 2 + 1 2 + 1" in rows
+    assert "propositions 0.00 0.00 0.00 0 1 1" in rows
+    assert "exact sentences 50.00 1 2 2" in rows
+    assert "sense of those found 100.00 1 1" in rows
+    assert "predicates with senses 100.00 100.00 100.00" in rows
+    assert "role of those found 50.00 1 2" in rows
+    assert "Propositions with a repeated role: gold 0, predicted 0" in rows
+    assert "Labeled F1 66.67, 95% bootstrap interval" in done.out
+    assert "By " not in done.out
+
+
+def test_modes_stand_beside_the_official_figures(files, capsrl):
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--mode", "primesrl").out
+    rows = {" ".join(line.split()) for line in out.splitlines()}
+    assert "labeled 66.67 66.67 66.67 1 + 1 2 + 1 2 + 1" in rows
+    assert "labeled 0.00 0.00 0.00 0 + 0 2 + 1 2 + 1" in rows
+    assert "core arguments 0.00 0.00 0.00" in rows
+
+
+def test_breakdowns_when_asked(files, capsrl):
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--by", "pos", "--by", "length").out
+    assert "By part of speech of the predicate" in out and "VBD" in out
+    assert "By words in the sentence" in out and "By role" not in out
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--all").out
+    assert out.count("\nBy ") == 5
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--train", "other.conll09").out
+    assert out.count("\nBy ") == 2 and "unseen" in out
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--by", "role,distance").out
+    assert out.count("\nBy ") == 2
+
+
+def test_long_names_leave_room_for_the_figures(files, capsrl):
+    folder = files / ("long" * 20)
+    folder.mkdir()
+    long = str(folder / "pred.conll09")
+    (folder / "pred.conll09").write_text(PRED)
+    out = capsrl("score", "gold.conll09", long, "--compare", "other.conll09").out
+    assert out.startswith(f"{long} against gold.conll09: 2 sentences\n")
+    comparison = out.partition("\nComparison\n")[2]
+    assert "precision  recall     F1    EM  repeated roles" in comparison
+    assert "66.67   66.67  66.67  0.00               0" in comparison
+    assert "".join(line.split()[0] for line in comparison.splitlines()[1:]).startswith(long[:10])
+
+
+def test_names_with_brackets_are_not_markup(files, capsrl):
+    (files / "[bold]x.conll09").write_text(PRED.replace("A2", "[red]"))
+    out = capsrl("score", "gold.conll09", "[bold]x.conll09", "--by", "role").out
+    assert "[bold]x.conll09 against" in out and "[red]" in out
