@@ -5,11 +5,8 @@ import json
 import pytest
 
 import capsrl.distill.shards
-from capsrl.distill.corpus import SoftCorpus
 from capsrl.distill.shards import read_manifest, shard_path, write_shards
 from capsrl.errors import ConfigError, DataError
-from capsrl.model.build import make_network
-from capsrl.model.inventory import build_inventory
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
@@ -69,32 +66,3 @@ def test_folder_of_another_run(predictor, tmp_path):
     others = {"teachers": ["one", "two"], "texts": {"text.jsonl": "4567"}}
     with pytest.raises(ConfigError, match="got other teachers, texts; give another folder"):
         write_shards(predictor, TEXT, tmp_path, **others)
-
-
-def test_student_of_another_corpus(predictor, tmp_path):
-    write_shards(predictor, TEXT, tmp_path, **NAMES)
-    network = make_network(make_config(), build_inventory(SENTENCES[:3]))
-    with pytest.raises(
-        DataError, match="got other senses, candidates, patterns; train teachers and"
-    ):
-        SoftCorpus(tmp_path, network)
-
-
-def test_groups_of_shards_have_every_sentence_once(predictor, tmp_path):
-    write_shards(predictor, TEXT, tmp_path, **NAMES)
-    network = predictor.network
-    corpus = SoftCorpus(tmp_path, network, at_once=8)
-    assert len(corpus) == 18
-    plan = corpus.plan(batch_words=30, seed=3)
-    assert len(plan) == 3
-    assert plan == corpus.plan(batch_words=30, seed=3) != corpus.plan(batch_words=30, seed=4)
-    seen = []
-    for group in plan:
-        assert len(group[0].shards) <= 2
-        for planned in group:
-            batch = corpus.collate(planned)
-            seen += [(planned.shards, member) for member in planned.members]
-            assert batch.soft.predicate_probs.shape == batch.mask.shape
-            is_predicate = batch.soft.predicate_probs > 0.5
-            assert int(is_predicate.sum()) == len(batch.predicates.rows)
-    assert len(set(seen)) == 18

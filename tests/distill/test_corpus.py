@@ -1,9 +1,14 @@
-"""Phrases in soft labels."""
+"""Batches of soft labels, and the phrases in them."""
 
+import pytest
 import torch
 
+import capsrl.distill.shards
 from capsrl.distill.corpus import SoftCorpus
 from capsrl.distill.shards import write_shards
+from capsrl.errors import DataError
+from capsrl.model.build import make_network
+from capsrl.model.inventory import build_inventory
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import (
     SENTENCES,
@@ -65,3 +70,41 @@ def test_teachers_without_phrases(tmp_path):
     batch = corpus.collate(planned)
     assert batch.soft.firsts is None
     assert compute_test_loss(network(batch), batch).spans.item() == 0
+
+
+TEXT = [Sentence(s.words) for s in SENTENCES] * 3
+
+
+@pytest.fixture
+def teacher(tmp_path, monkeypatch):
+    """A network that has made five shards in the folder of the test."""
+    monkeypatch.setattr(capsrl.distill.shards, "SHARD", 4)
+    made = make_teacher(make_config(iterations=2))
+    write_shards(made, TEXT, tmp_path, teachers=["one"], texts={"text.jsonl": "0123"})
+    return made
+
+
+def test_student_of_another_corpus(teacher, tmp_path):
+    network = make_network(make_config(), build_inventory(SENTENCES[:3]))
+    with pytest.raises(
+        DataError, match="got other senses, candidates, patterns; train teachers and"
+    ):
+        SoftCorpus(tmp_path, network)
+
+
+def test_groups_of_shards_have_every_sentence_once(teacher, tmp_path):
+    corpus = SoftCorpus(tmp_path, teacher.network, at_once=8)
+    assert len(corpus) == 18
+    plan = corpus.plan(batch_words=30, seed=3)
+    assert len(plan) == 3
+    assert plan == corpus.plan(batch_words=30, seed=3) != corpus.plan(batch_words=30, seed=4)
+    seen = []
+    for group in plan:
+        assert len(group[0].shards) <= 2
+        for planned in group:
+            batch = corpus.collate(planned)
+            seen += [(planned.shards, member) for member in planned.members]
+            assert batch.soft.predicate_probs.shape == batch.mask.shape
+            is_predicate = batch.soft.predicate_probs > 0.5
+            assert int(is_predicate.sum()) == len(batch.predicates.rows)
+    assert len(set(seen)) == 18

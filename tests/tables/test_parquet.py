@@ -1,0 +1,39 @@
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from capsrl.errors import DataError
+from capsrl.tables import parquet as parquet_module
+from capsrl.tables.parquet import open_parquet, parquet_rows
+
+
+@pytest.fixture
+def file(tmp_path):
+    """23 rows in row groups of 5, and 3 of them decoded at a time."""
+    table = pa.table({"n": list(range(23)), "text": [f"Text {n}." for n in range(23)]})
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=5)
+    return tmp_path / "a.parquet"
+
+
+@pytest.mark.parametrize("first", [0, 1, 4, 5, 7, 20, 22, 23, 30])
+def test_rows_from_any_number_on(file, first, monkeypatch):
+    monkeypatch.setattr(parquet_module, "_BATCH", 3)
+    with file.open("rb") as stream:
+        rows = list(parquet_rows(open_parquet(stream, "a.parquet"), "a.parquet", first=first))
+    assert [row.number for row in rows] == list(range(first, 23))
+    assert [row.values for row in rows] == [
+        {"n": n, "text": f"Text {n}."} for n in range(first, 23)
+    ]
+
+
+def test_a_file_without_rows(tmp_path):
+    pq.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "a.parquet")
+    with (tmp_path / "a.parquet").open("rb") as stream:
+        assert list(parquet_rows(open_parquet(stream, "a.parquet"), "a.parquet")) == []
+
+
+def test_other_files_are_refused():
+    with pytest.raises(DataError, match=r"^a.parquet: expected a Parquet file, got: .*[^\n]$"):
+        open_parquet(io.BytesIO(b"id,text\n1,Dogs bark.\n"), "a.parquet")

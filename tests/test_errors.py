@@ -1,0 +1,39 @@
+"""Errors: what catches them, and the advice in their messages."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, install_hint
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.parametrize("kind", [ConfigError, DataError, ModelError])
+def test_mistakes_of_users_are_caught_as_one(kind):
+    with pytest.raises(CapsrlError, match="^x: expected a, got b$"):
+        raise kind("x: expected a, got b")
+
+
+def test_bad_values_are_value_errors():
+    assert issubclass(ConfigError, ValueError) and issubclass(DataError, ValueError)
+    assert not issubclass(ModelError, ValueError)
+
+
+def extras_in_messages():
+    for file in sorted((ROOT / "capsrl").rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "install_hint":
+                if isinstance(node.args[0], ast.Constant):
+                    yield node.args[0].value
+
+
+def test_extras_in_messages_exist():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = set(extras_in_messages())
+    assert {"model", "tables", "plots"} <= named <= project["optional-dependencies"].keys()
+    assert install_hint("tables") == (
+        "pip install 'capsrl[tables]' (from a clone: pip install '.[tables]')"
+    )
