@@ -1,4 +1,8 @@
-"""Who may import whom: errors, sentence, config <- data <- model <- labeler <- train <- cli."""
+"""Who may import whom, and that every module has its test file.
+
+errors, sentence, config <- text <- data, options, device <- model <- labeler, export, recipe
+<- serve, bulk, spacy, distill <- train <- cli; score, show and tables need no model.
+"""
 
 import ast
 import subprocess
@@ -60,6 +64,12 @@ LAZY = {
     "capsrl.cli.calibrate.calibrate_command": "capsrl.train.calibrate",
 }
 MAY_HAVE_TORCH = tuple(f"capsrl.{layer}" for layer in ("model", "distill", "train"))
+# Modules without a test file of their name, and why.
+WITHOUT_TESTS = {
+    "capsrl.model.backend": "an interface, tested by its implementations",
+    "capsrl.serve.limits": "constants, tested where they limit something",
+    "capsrl.text.layout": "a record of two options, tested where they are read",
+}
 
 
 def layer_of(module: str) -> str:
@@ -121,6 +131,17 @@ def modules() -> list[tuple[str, Path]]:
 
 def test_every_module_belongs_to_a_layer():
     assert {layer_of(module) for module, _ in modules()} <= MAY_IMPORT.keys()
+
+
+def test_every_module_has_a_test_file_of_its_name():
+    """That of capsrl/x/y.py is tests/x/test_y.py; `__init__` is tested by those of its folder."""
+    wanted = {
+        module: ROOT / "tests" / file.relative_to(ROOT / "capsrl").with_name(f"test_{file.name}")
+        for module, file in modules()
+        if not file.stem.startswith("__")
+    }
+    missing = {module for module, test in wanted.items() if not test.is_file()}
+    assert missing == WITHOUT_TESTS.keys()
 
 
 def test_imports_go_one_way(extras):
