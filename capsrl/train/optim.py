@@ -128,6 +128,8 @@ class Gradient:
         """
         norm = self.norm()
         if each:
+            # `clip_grad_norm_` for each parameter gives the same numbers, but takes 8 ms more for 180
+            # of them. torch documents the `_foreach_` functions in spite of their underscore.
             gradients = [weight.grad for weight in self._weights if weight.grad is not None]
             norms = torch.stack(torch._foreach_norm(gradients))
             factors = (max_norm / (norms + 1e-6)).clamp(max=1.0)
@@ -164,7 +166,7 @@ class SpikeGuard:
     def limit(self, norm: Tensor, step: int, *, warming_up: bool = False) -> Tensor:
         """Compute the factor on the gradient of a step, on the device; sets `rate`.
 
-        norm        of the gradient; what is not finite is no spike, so that the loss shows it
+        norm        of the gradient; if it is not finite it is not a spike: the loss then shows it
         step        its number, from 1
         warming_up  norms may rise quickly then, as in the first `memory` steps: nothing is a spike
         """

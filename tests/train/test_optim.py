@@ -193,6 +193,19 @@ def test_each_gradient_can_be_clipped_by_itself():
     torch.testing.assert_close(weights[1].grad, torch.tensor([0.0, 0.3, 0.4]))
 
 
+def test_clipping_each_gradient_equals_that_of_torch():
+    torch.manual_seed(1)
+    ours, theirs = ([nn.Parameter(torch.zeros(n, 3)) for n in (1, 5, 40, 200)] for _ in range(2))
+    gradient = Gradient(ours)
+    for mine, other in zip(ours, theirs, strict=True):
+        mine.grad.normal_()
+        other.grad = mine.grad.clone()
+        nn.utils.clip_grad_norm_(other, 7.0)
+    gradient.clip(7.0, each=True)
+    for mine, other in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine.grad, other.grad, rtol=0, atol=0)
+
+
 def make_guard(max_spike: float, memory: int) -> SpikeGuard:
     return SpikeGuard(max_spike, memory=memory, device=torch.device("cpu"))
 
