@@ -2,10 +2,10 @@
 
     python benchmarks/raw_text.py GOLD.conll09 TREEBANK.conllu [MODEL]
 
-GOLD has the propositions, TREEBANK (the UD file of the same sentences) their untokenised text.
+GOLD has the propositions, TREEBANK (the UD file of the same sentences) their untokenized text.
 Rows: predicates given; found in gold tokens; the same without tags and lemmas; and raw text, where
-sentences, words and predicates are all found. A predicted word that is no gold word stands, in the
-last row, at a place of its own where nothing is right: mismatched tokens count as errors.
+sentences, words and predicates are all found. In the last row, a predicted word that is not a gold
+word has a position of its own where nothing is right: mismatched tokens count as errors.
 """
 
 import sys
@@ -74,8 +74,8 @@ def main() -> None:
     bare = [Sentence(sentence.words) for sentence in gold]
     show("words alone", score(gold, labeler.label_sentences(bare, predicates="found")))
     texts = [sentence.text or "" for sentence in gold]
-    labelled = labeler.label_many(texts)
-    pairs = [on_gold_words(one, many) for one, many in zip(gold, labelled, strict=True)]
+    labeled = labeler.label_many(texts)
+    pairs = [on_gold_words(one, many) for one, many in zip(gold, labeled, strict=True)]
     show("raw text", score([one for one, _ in pairs], [other for _, other in pairs]))
 
 

@@ -106,11 +106,11 @@ def test_every_way_gives_the_same(labeler):
     together = list(labeler.label_many(TEXTS))
     assert [len(sentences) for sentences in together] == [2, 0, 1, 0, 1, 0]
     split = [sentence for text in TEXTS for sentence in split_text(text)]
-    labelled = list(labeler.label_sentences(split, predicates="found"))
+    labeled = list(labeler.label_sentences(split, predicates="found"))
     flat = [sentence for sentences in alone for sentence in sentences]
     assert any(sentence.propositions for sentence in flat)
     assert_same_answers(list(itertools.chain(*together)), flat)
-    assert_same_answers(labelled, flat)
+    assert_same_answers(labeled, flat)
     one_by_one = labeler.label_sentences(split, predicates="found", batch_size=1)
     assert_same_answers(list(one_by_one), flat)
     for text, sentences in zip(TEXTS, together, strict=True):
@@ -138,11 +138,11 @@ def test_no_texts_no_answers(labeler):
 
 
 def test_words_of_a_sentence(labeler):
-    (labelled,) = labeler.label(Sentence(["Dogs", "bark", "."]))
+    (labeled,) = labeler.label(Sentence(["Dogs", "bark", "."]))
     (from_text,) = labeler.label("Dogs bark.")
-    assert labelled.text is labelled.offsets is labelled.propositions[0].start is None
-    placed = dataclasses.replace(labelled, text=from_text.text, offsets=from_text.offsets)
-    assert placed.with_propositions(labelled.propositions) == from_text
+    assert labeled.text is labeled.offsets is labeled.propositions[0].start is None
+    placed = dataclasses.replace(labeled, text=from_text.text, offsets=from_text.offsets)
+    assert placed.with_propositions(labeled.propositions) == from_text
     assert labeler.label(Sentence(())) == [Sentence(())]
     assert labeler.label([]) == []
 
@@ -334,10 +334,10 @@ ANY_TEXT = st.lists(PIECES | st.text(st.characters(codec=None), max_size=8), max
 @example("\u200b\u200d\ufe0f")
 @example("\u0301")  # an accent on nothing
 def test_any_text_has_an_answer_with_exact_offsets(labeler, text):
-    labelled = labeler.label(text)
-    check_offsets(text, labelled)
-    assert [sentence.words for sentence in labelled] == [s.words for s in read_text(text)]
-    for sentence in labelled:
+    labeled = labeler.label(text)
+    check_offsets(text, labeled)
+    assert [sentence.words for sentence in labeled] == [s.words for s in read_text(text)]
+    for sentence in labeled:
         assert sentence_from_dict(sentence.to_dict()) == sentence
         check_offsets(sentence.standalone().text, [sentence.standalone()])
         sentence.to_json().encode()

@@ -77,9 +77,9 @@ def test_pairs_looked_at_together_change_nothing(bert, mark, monkeypatch):
 
 
 def test_marked_predicates_are_the_ones_labeled():
-    labelled = label(make_labeler(), ALL)
-    assert [s.predicates for s in labelled] == [s.predicates for s in ALL]
-    assert [s.words for s in labelled] == [s.words for s in ALL]
+    labeled = label(make_labeler(), ALL)
+    assert [s.predicates for s in labeled] == [s.predicates for s in ALL]
+    assert [s.words for s in labeled] == [s.words for s in ALL]
 
 
 @pytest.mark.parametrize("mark", [False, True])
@@ -90,12 +90,12 @@ def test_found_predicates_score_above_0(bert, mark):
     found = label(labeler, SENTENCES, predicates="found")
     n_found = sum(len(s.propositions) for s in found)
     assert 0 < n_found < sum(len(s.words) for s in SENTENCES)
-    for given, labelled in zip(SENTENCES, found, strict=True):
+    for given, labeled in zip(SENTENCES, found, strict=True):
         with torch.inference_mode():
             batch = network.collate([network.index(given)], gold=False)
             scores = network.finder(network.encode(batch))[0]
         expected = [i for i in range(len(given.words)) if scores[i] > 0]
-        assert list(labelled.predicates) == expected
+        assert list(labeled.predicates) == expected
 
 
 @pytest.mark.parametrize("mark", [False, True])
@@ -110,13 +110,13 @@ def test_no_predicate_found_is_no_proposition(bert, mark):
 
 def test_a_sentence_without_words_is_given_back():
     empty = sentence("")
-    labelled = label(make_labeler(), [empty, SENTENCES[0], empty], predicates="found")
-    assert labelled[0] == labelled[2] == empty
-    assert labelled[1].words == SENTENCES[0].words
+    labeled = label(make_labeler(), [empty, SENTENCES[0], empty], predicates="found")
+    assert labeled[0] == labeled[2] == empty
+    assert labeled[1].words == SENTENCES[0].words
 
 
 def test_reads_only_so_far_ahead():
-    """An endless stream is labelled as it comes, in its order."""
+    """An endless stream is labeled as it comes, in its order."""
     read = 0
 
     def endless():

@@ -8,7 +8,7 @@ from capsrl.score.primesrl import is_core
 
 
 def percent(part: int, whole: int) -> float:
-    """`part` of `whole` in per cent, 0 if `whole` is 0; multiplied first, as in eval09.pl."""
+    """`part` of `whole` in percent, 0 if `whole` is 0; multiplied first, as in eval09.pl."""
     return part * 100 / whole if whole else 0.0
 
 
@@ -19,7 +19,7 @@ def f1(precision: float, recall: float) -> float:
 
 @dataclass(slots=True)
 class PRF:
-    """Precision, recall and F1 in per cent, from three counts."""
+    """Precision, recall and F1 in percent, from three counts."""
 
     correct: int = 0
     gold: int = 0

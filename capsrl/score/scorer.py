@@ -81,7 +81,7 @@ class Scores:
 
     @property
     def exact_match(self) -> float:
-        """EM: per cent of gold propositions right in sense and every argument."""
+        """EM: percent of gold propositions right in sense and every argument."""
         return self.counts.exact_match
 
 

@@ -33,7 +33,7 @@ class PairedTest:
 
     difference  in points of F1, positive where the first is better
     interval    95% paired bootstrap interval of the difference
-    p_value     two-sided, by approximate randomisation (Noreen, 1989): how often a difference at
+    p_value     two-sided, by approximate randomization (Noreen, 1989): how often a difference at
                 least as large arises when each sentence's answers go to either system by a coin
     """
 
@@ -78,11 +78,11 @@ def paired_test(paired_counts: Frequencies, *, n_rounds: int = 10_000, seed: int
     resampled = np.concatenate(
         [_difference(sums) for sums in _resamples(values, frequencies, 1000, seed)]
     )
-    p_value = _randomisation(values, frequencies, abs(observed), n_rounds, seed)
+    p_value = _randomization(values, frequencies, abs(observed), n_rounds, seed)
     return PairedTest(observed, _interval(resampled, 0.95), p_value, n_rounds)
 
 
-def _randomisation(
+def _randomization(
     values: Integers, frequencies: Integers, observed: float, n_rounds: int, seed: int
 ) -> float:
     """Share of rounds, including the real one, in which swapping gives as large a difference."""

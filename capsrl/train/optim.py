@@ -128,8 +128,8 @@ class Gradient:
         """
         norm = self.norm()
         if each:
-            # `clip_grad_norm_` for each parameter gives the same numbers, but takes 8 ms more for 180
-            # of them. torch documents the `_foreach_` functions in spite of their underscore.
+            # `clip_grad_norm_` for each parameter gives the same numbers, but takes 8 ms more for
+            # 180 of them. torch documents the `_foreach_` functions in spite of their underscore.
             gradients = [weight.grad for weight in self._weights if weight.grad is not None]
             norms = torch.stack(torch._foreach_norm(gradients))
             factors = (max_norm / (norms + 1e-6)).clamp(max=1.0)

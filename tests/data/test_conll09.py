@@ -147,12 +147,10 @@ def test_blind_files(dogs, bark):
     (sentence,) = read_conll09(rows)
     assert sentence.propositions == ((Proposition(1),) if bark else ())
     assert format_conll09(sentence).split("\n") == [*rows, "", ""]
-    labelled = sentence.with_propositions([BARKS])
-    assert format_conll09(labelled).split("\n")[:2] == block(
-        DOGS + " _ _ A0", BARK + " Y bark.01 _"
-    )
-    unlabelled = replace(labelled, propositions=())
-    assert format_conll09(unlabelled).split("\n")[:2] == (
+    labeled = sentence.with_propositions([BARKS])
+    assert format_conll09(labeled).split("\n")[:2] == block(DOGS + " _ _ A0", BARK + " Y bark.01 _")
+    unlabeled = replace(labeled, propositions=())
+    assert format_conll09(unlabeled).split("\n")[:2] == (
         block(DOGS, BARK) if not bark else block(DOGS + " _ _", BARK + " _ _")
     )
 

@@ -96,14 +96,14 @@ def test_nothing_is_lost_on_the_way_to_plus():
 def test_propositions_in_and_out():
     (sentence,) = read(ENGLISH)
     arguments = (Argument("AM-NEG", 1), Argument("A0", 2), Argument("A1", 3), Argument("A:2", 3))
-    labelled = sentence.with_propositions(
+    labeled = sentence.with_propositions(
         [Proposition(2, "pay.01", arguments), Proposition(0), Proposition(4, "a b")]
     )
-    text = written([labelled])
+    text = written([labeled])
     assert "\tpay.01\tAM-NEG:2|A0:3|A1:4|A:2:4\t_\n" in text
     assert "\tVBP\t_\t3\taux\t_\t_\t?\t_\t_\n" in text
-    assert read(text) == [labelled]
-    assert labelled.propositions[1].start == 7
+    assert read(text) == [labeled]
+    assert labeled.propositions[1].start == 7
 
 
 def test_meanings_are_in_misc():

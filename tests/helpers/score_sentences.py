@@ -28,7 +28,7 @@ def _argument(part):
 
 
 @st.composite
-def labelled(draw, words):
+def labeled(draw, words):
     """Those words with random propositions, as a strategy."""
     positions = st.integers(0, len(words) - 1)
     arguments = st.lists(st.builds(Argument, st.sampled_from(ROLES), positions), max_size=5)
@@ -46,4 +46,4 @@ def labelled(draw, words):
 def pairs(draw):
     """A gold sentence and a prediction for it."""
     words = tuple("abcdefgh"[: draw(st.integers(1, 8))])
-    return draw(labelled(words)), draw(labelled(words))
+    return draw(labeled(words)), draw(labeled(words))

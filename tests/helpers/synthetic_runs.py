@@ -83,8 +83,8 @@ def _changes(n, variant, noisy):
         for j, after in enumerate(roles):
             many = 300 // (1 + i + j) // n
             if before != after and many > 5:
-                towards = variant == "capsule" and after == NO_ROLE
-                right = noisy(many * (3 if towards else 1))
+                toward = variant == "capsule" and after == NO_ROLE
+                right = noisy(many * (3 if toward else 1))
                 found.append(Change(before, after, right, max(0, noisy(many // 3)), many // 5))
     return tuple(found)
 

@@ -65,17 +65,17 @@ def test_the_sweep_passes_through_the_model_as_trained(labeler, measured):
     assert len({counts.pred_arguments for counts in measured.sweep.values()}) > 3
 
 
-def roles_of(labelled, n_words):
+def roles_of(labeled, n_words):
     """The role of every word of every proposition, in the order of predicates."""
     found = []
-    for p in labelled.propositions:
+    for p in labeled.propositions:
         roles = {a.word: a.role for a in p.arguments}
         found.append([roles.get(word, NO_ROLE) for word in range(n_words)])
     return found
 
 
 def recount(before, after):
-    """Changes between two labellings of DEV: (before, after) -> [right, wrong, other]."""
+    """Changes between two labelings of DEV: (before, after) -> [right, wrong, other]."""
     found = {}
     for gold, one, other in zip(DEV, before, after, strict=True):
         right = {p.predicate: Counter() for p in gold.propositions}
@@ -105,12 +105,12 @@ def recount(before, after):
     return found
 
 
-def test_transitions_are_those_between_two_labellings(labeler, measured):
-    labelled = {n: list(labeler.label_sentences(DEV, iterations=n)) for n in range(1, 7)}
+def test_transitions_are_those_between_two_labelings(labeler, measured):
+    labeled = {n: list(labeler.label_sentences(DEV, iterations=n)) for n in range(1, 7)}
     assert list(measured.transitions) == [1, 2, 3, 4, 5]
     kinds = Counter()
     for n, changes in measured.transitions.items():
-        wanted = recount(labelled[n], labelled[n + 1])
+        wanted = recount(labeled[n], labeled[n + 1])
         assert {(c.before, c.after): [c.right, c.wrong, c.other] for c in changes} == wanted
         assert list(changes) == sorted(changes, key=lambda c: (c.before, c.after))
         for change in changes:

@@ -75,12 +75,12 @@ def test_by_part_of_speech_of_the_gold_file():
 
 
 def test_seen_and_unseen():
-    def labelled(lemma, sense):
+    def labeled(lemma, sense):
         return Sentence(("we", "go"), (Proposition(1, sense, (Argument("A0", 0),)),), ("we", lemma))
 
-    train = [labelled("go", "go.01"), labelled("walk", "walk.03")]
-    gold = [labelled("go", "go.02"), labelled("run", "run.01"), labelled("walk", "walk.03")]
-    pred = [labelled("go", "go.02"), labelled("run", "run.02"), labelled("walk", "walk.03")]
+    train = [labeled("go", "go.01"), labeled("walk", "walk.03")]
+    gold = [labeled("go", "go.02"), labeled("run", "run.01"), labeled("walk", "walk.03")]
+    pred = [labeled("go", "go.02"), labeled("run", "run.02"), labeled("walk", "walk.03")]
     tables = score(gold, pred, by=["lemma", "sense"], train=train).breakdowns
     assert tables["lemma"] == {
         "seen": Row(correct=4, gold=4, pred=4, propositions=2, exact=2),

@@ -18,7 +18,7 @@ from capsrl.model.embeddings.vector_files import (
 )
 
 TEXT = "der Hund sieht die große Katze und die Katze sieht den Hund nicht über die Straße laufen\n"
-THREADS = 12  # fastText's default; with fewer than ten it leaves rows uninitialised, often NaN
+THREADS = 12  # fastText's default; with fewer than ten it leaves rows uninitialized, often NaN
 NEW = ["Hunde", "x", "Straßenkatze", "日本語", "</s>", "a" * 200, "naïve😀", "groß e", "<", "é"]
 
 
