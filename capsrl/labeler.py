@@ -191,7 +191,7 @@ class Labeler:
         Sentences of different texts share batches, so this is much faster than one `label` after
         the other; only some of the texts are held at a time.
 
-        as_tuples   the stream has pairs (id, text), and so has the result: (id, sentences)
+        as_tuples   the stream has pairs (id, text), and so does the result: (id, sentences)
         batch_size  maximum number of sentences in a batch; default: limited by words
         progress    show a progress bar on stderr
         missing     None and NaN in the place of a text raise an error, which names their position;

@@ -216,7 +216,7 @@ class Sentence:
     ) -> list[dict[str, Any]]:
         """Rows of a table, one per argument; `capsrl.tables.schema` says what the columns are.
 
-        A proposition without arguments has a row too, and so has a sentence without propositions.
+        A proposition without arguments has a row too, and so does a sentence without propositions.
         Offsets count into the whole text that the sentence was found in.
 
         document  what the column "document" has

@@ -1,7 +1,8 @@
 """Which shard a worker gets next.
 
 A worker gets shards that follow each other, so that it reads its input from front to back: a
-compressed file cannot be read from the middle. Who has none left takes half of what another has.
+compressed file cannot be read from the middle. One that has none left takes half of those of
+another.
 """
 
 import heapq

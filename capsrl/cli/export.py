@@ -24,7 +24,7 @@ def export_command(
 
     With them the model labels on the CPU without torch, several times as fast if its weights are
     compact. The graphs are small: the weights stay in the safetensors files, which both read.
-    Train again or save the model again, and it must be exported again.
+    After the model is trained or saved again, it must be exported again.
     """
     # Here, so that --help needs no onnx.
     from capsrl.export.folder import export

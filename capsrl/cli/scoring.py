@@ -87,7 +87,7 @@ class ScoreOptions:
     seed: Annotated[int, option("N", "Seed of the resampling.", min=0)] = 0
 
     def read(self, path: str) -> SentenceReader:
-        """Read a corpus in the format named, or that of its suffix, with phrases if of use."""
+        """Read a corpus in the format named, or that of its suffix, with phrases if needed."""
         return read_corpus(path, self.from_format, spans=self.spans or self.errors is not None)
 
 

@@ -200,7 +200,7 @@ def add_spans(
 ) -> tuple[Argument, ...]:
     """Add the phrases of `A0:1-2|A1:4-6`: to each argument the first of its role around its word.
 
-    A phrase that begins or ends at an empty node is left out, and so is one of no argument.
+    Phrases that begin or end at an empty node, or belong to no argument, are left out.
     """
     spans: list[tuple[str, Phrase]] = []
     for part in cell.split("|") if cell not in ("_", "") else ():

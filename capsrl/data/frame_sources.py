@@ -16,7 +16,7 @@ def user_index() -> Path:
         folder = Path(os.environ.get("LOCALAPPDATA", home / "AppData" / "Local"))
     elif sys.platform == "darwin":
         folder = home / "Library" / "Application Support"
-    elif not folder.is_absolute():  # to be ignored, says the XDG Base Directory Specification
+    elif not folder.is_absolute():  # the XDG Base Directory Specification says to ignore it
         folder = home / ".local" / "share"
     return folder / "capsrl" / "frames.tsv"
 

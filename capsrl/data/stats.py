@@ -59,7 +59,7 @@ class CorpusStats:
                 self.lemmas[sentence.lemmas[proposition.predicate]] += 1
 
     def to_dict(self) -> dict[str, object]:
-        """Return the counts as JSON values; roles, senses and lemmas by falling frequency."""
+        """Return the counts as JSON values; roles, senses and lemmas by decreasing frequency."""
         return {
             "sentences": self.n_sentences,
             "tokens": self.n_tokens,
@@ -92,5 +92,5 @@ def length_bin(number: int) -> str:
 
 
 def ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return names and counts by falling frequency, ties by name."""
+    """Return names and counts by decreasing frequency, ties by name."""
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))

@@ -65,8 +65,8 @@ def _take_words(builder: Builder, hidden: str) -> str:
 def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
     """Hidden states of every layer of `Bert`, the embedding layer first.
 
-    ->  W S E each, but only T E of the last one: after its attention, no subword is of use that
-        does not represent a word
+    ->  W S E each, but only T E of the last one: after its attention, only the
+        subwords that represent words are needed
     """
     name, width = f"{_TRANSFORMER}.encoder", config["hidden_size"]
     eps = config.get("layer_norm_eps", 1e-12)

@@ -1,8 +1,9 @@
 """Turn the probabilities of the network into calibrated ones.
 
-A trained network is too sure: far fewer than 99 % of its answers with probability 0.99 are right.
-A `Curve` maps the log odds of an answer, log(p / (1 - p)), to the log odds of its being right. Only
-probabilities change: senses and roles are chosen before. `capsrl.train.calibrate` fits the curves.
+A trained network is overconfident: of its answers with probability 0.99, far fewer than 99 % are
+right. A `Curve` maps the log odds of an answer, log(p / (1 - p)), to the log odds of its being
+right. Only probabilities change: senses and roles are chosen before. `capsrl.train.calibrate` fits
+the curves.
 """
 
 import json

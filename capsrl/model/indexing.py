@@ -70,7 +70,7 @@ def bucket(lengths: Sequence[int], *, batch_words: int, seed: int | None) -> lis
 
     The longest sentence of a batch times its number of sentences is at most `batch_words`, unless
     it has a single sentence. With a seed, the composition and the order of the batches are
-    shuffled, the same way for the same seed; without one, batches are sorted by falling length.
+    shuffled, the same way for the same seed; without one, batches are sorted by decreasing length.
     -> the numbers of the sentences of each batch
     """
     order = list(range(len(lengths)))
@@ -115,7 +115,7 @@ def group_predicates(
                 if group:
                     yield numbers, group
                 numbers, group = [], []
-                # Sentences come by falling length, so this one decides how far the group is padded.
+                # The longest sentence comes first, so this one decides how far the group is padded.
                 room = max(max_pairs // item.n_words, 1)
             taken = slice(done, done + room)
             part = item

@@ -28,7 +28,7 @@ class Inventory:
     """All strings that the network refers to by id.
 
     roles         NO_ROLE first
-    senses        all senses, by falling frequency
+    senses        all senses, by decreasing frequency
     sense_counts  frequency of each sense in training; 0 for those only in frame files
     candidates    lemma -> ids of its senses, most frequent first
     lemmas        those of the training predicates, for predicates embedded by lemma
@@ -234,5 +234,5 @@ def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str
 
 
 def _by_frequency(counts: Mapping[str, int]) -> list[str]:
-    """Strings by falling count, then in alphabetical order."""
+    """Strings by decreasing count, then in alphabetical order."""
     return sorted(counts, key=lambda entry: (-counts[entry], entry))

@@ -1,4 +1,4 @@
-"""Choose what runs a model, and load it: neither torch nor onnxruntime is imported in vain."""
+"""Choose what runs a model, torch or onnxruntime, and import only that."""
 
 import shutil
 from importlib.util import find_spec

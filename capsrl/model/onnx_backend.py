@@ -167,7 +167,7 @@ def _is_exact(session: InferenceSession) -> bool:
 
 
 def _open(file: Path, weights: str) -> InferenceSession:
-    """Load a graph; raises ModelError if it does not fit to the weights, of which this is a digest.
+    """Load a graph; raises ModelError unless it was made for the weights with this digest.
 
     A graph finds the weights by their offsets in the files: in others it would read anything.
     """

@@ -31,7 +31,7 @@ UNKNOWN = "?"
 class Row(PRF):
     """One row of a breakdown: precision, recall, F1, and how many gold propositions are exact.
 
-    In the breakdowns by role and by distance only arguments are counted, no propositions.
+    In the breakdowns by role and by distance only arguments are counted, not propositions.
     """
 
     propositions: int = 0

@@ -24,7 +24,7 @@ def merge_arguments(arguments: Iterable[Argument]) -> set[tuple[str, tuple[int, 
 
     `C-A1` joins the first A1 of the sentence; without one it is the A1 itself, and later pieces
     join it. `R-A1` stands for its own word and that of the first A1, in this order, or for its
-    own alone where there is none. `C-V` is a piece of the predicate, no argument.
+    own alone where there is none. `C-V` is a piece of the predicate, not an argument.
     """
     ordered = sorted({(a.word, a.role) for a in arguments if a.role not in ("", "_", "-")})
     first: dict[str, int] = {}  # word of the first argument of each role

@@ -66,12 +66,12 @@ class Scores:
 
     @property
     def labeled_precision(self) -> float:
-        """Per cent of predicted senses and arguments that are right."""
+        """Percentage of predicted senses and arguments that are right."""
         return self.counts.labeled.precision
 
     @property
     def labeled_recall(self) -> float:
-        """Per cent of gold senses and arguments that were found."""
+        """Percentage of gold senses and arguments that were found."""
         return self.counts.labeled.recall
 
     @property
@@ -81,7 +81,7 @@ class Scores:
 
     @property
     def exact_match(self) -> float:
-        """EM: percent of gold propositions right in sense and every argument."""
+        """EM: percentage of gold propositions right in sense and every argument."""
         return self.counts.exact_match
 
 

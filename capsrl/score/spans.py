@@ -51,12 +51,12 @@ class SpanScores:
 
     @property
     def boundaries(self) -> float:
-        """Per cent of the arguments with the right head that also have the right boundaries."""
+        """Percentage of the arguments with the right head that also have the right boundaries."""
         return percent(self.same_phrases, self.same_heads)
 
     @property
     def exact_match(self) -> float:
-        """Per cent of the gold propositions whose arguments are all right."""
+        """Percentage of the gold propositions whose arguments are all right."""
         return percent(self.exact_propositions, self.gold_propositions)
 
     def by_role(self) -> dict[str, PRF]:

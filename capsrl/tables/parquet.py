@@ -22,7 +22,7 @@ def pyarrow(where: str) -> ModuleType:
 
 
 def open_parquet(file: IO[bytes], name: str) -> Any:  # noqa: ANN401
-    """A `pyarrow.parquet.ParquetFile`; raises DataError for a file that is none."""
+    """A `pyarrow.parquet.ParquetFile`; raises DataError for a file that is not one."""
     package = pyarrow(name)
     try:
         return package.parquet.ParquetFile(file)

@@ -140,7 +140,7 @@ class Transformer(WordSource[Subwords]):
         if self.n_types > 1:
             arguments["token_type_ids"] = types
         if self.causal:
-            arguments["use_cache"] = False  # keys and values are only of use in generation
+            arguments["use_cache"] = False  # keys and values are only needed in generation
         states = list(self.encoder(**arguments, output_hidden_states=True).hidden_states)
         return self._normalize(states) if self.causal else states
 
