@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -96,12 +97,42 @@ def test_the_tree_names_folders_that_exist():
     for line in tree.splitlines():
         name = line.split()[0]
         assert (ROOT / ("capsrl" if line.startswith(" ") else "") / name).is_dir(), name
+    inside = {line.split()[0].rstrip("/") for line in tree.splitlines() if line.startswith(" ")}
+    assert inside == {path.parent.name for path in (ROOT / "capsrl").glob("*/__init__.py")} | {
+        "models"
+    }
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors of the headings of a page, by the rules of GitHub."""
+    found: Counter[str] = Counter()
+    for heading in re.findall(r"^#{1,6} +(.+)", BLOCK.sub("", text), re.M):
+        shown = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", shown).replace(" ", "-")
+        found[slug] += 1
+    again = {f"{slug}-{number}" for slug, count in found.items() for number in range(1, count)}
+    return found.keys() | again
+
+
+def is_broken(page: str, link: str) -> bool:
+    path, _, anchor = link.partition("#")
+    target = (ROOT / page).parent / path if path else ROOT / page
+    if not target.exists():
+        return True
+    return bool(anchor) and anchor not in anchors(target.read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_links_lead_somewhere(page):
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", read(page))
-    assert [link for link in links if not ((ROOT / page).parent / link).exists()] == []
+    links = re.findall(r"\]\((?!https?:)([^)]+)", BLOCK.sub("", read(page)))
+    assert [link for link in links if is_broken(page, link)] == []
+
+
+def test_anchors_are_those_of_github():
+    text = (
+        "# `capsrl x`: how?\n```\n# no heading\n```\n## A_b, [c d](e.md) - F\n" + "## Again\n" * 3
+    )
+    assert anchors(text) == {"capsrl-x-how", "a_b-c-d---f", "again", "again-1", "again-2"}
 
 
 @pytest.mark.parametrize(
