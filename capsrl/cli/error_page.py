@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 
 from capsrl.score.matching import Arc, Reading
-from capsrl.score.mistakes import KINDS, Comparison, Pair, find_argument
+from capsrl.score.mistakes import MISTAKE_KINDS, Comparison, Pair, find_argument
 from capsrl.sentence import Argument, Sentence
 from capsrl.show.colors import role_color
 from capsrl.show.formatting import escaped, show_probability, visible
@@ -56,7 +56,7 @@ def _asset(name: str) -> str:
 
 
 def _filters(kinds: Counter[str], roles: Counter[str]) -> str:
-    kind_options = [(kind, kinds[kind]) for kind in KINDS if kinds[kind]]
+    kind_options = [(kind, kinds[kind]) for kind in MISTAKE_KINDS if kinds[kind]]
     return (
         '<form id="filters" hidden>'
         + _select("kind", "Mistake", f"all kinds ({kinds.total():,})", kind_options)

@@ -15,7 +15,7 @@ import numpy as np
 from capsrl.score.matching import match_sentence
 from capsrl.sentence import Proposition, Sentence
 
-KINDS = ("predicates", "senses", "arguments", "propositions")
+ANSWER_KINDS = ("predicates", "senses", "arguments", "propositions")
 N_BINS = 15
 RARE = "other"  # the row of roles with fewer answers than MIN_ANSWERS
 MIN_ANSWERS = 50
@@ -144,11 +144,13 @@ def reliability_bins(
 class CalibrationScores:
     """The answers of a prediction with their probabilities.
 
-    kinds  the answers of each of KINDS
+    kinds  the answers of each of ANSWER_KINDS
     roles  the answers with each role, which are the arguments
     """
 
-    kinds: dict[str, Answers] = field(default_factory=lambda: {kind: Answers() for kind in KINDS})
+    kinds: dict[str, Answers] = field(
+        default_factory=lambda: {kind: Answers() for kind in ANSWER_KINDS}
+    )
     roles: dict[str, Answers] = field(default_factory=lambda: defaultdict(Answers))
 
     def add(self, outcome: Outcome) -> None:

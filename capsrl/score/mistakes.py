@@ -12,7 +12,7 @@ WRONG_ROLE, WRONG_HEAD = "wrong role", "wrong head"
 MISSED_ARGUMENT, SPURIOUS_ARGUMENT = "missed argument", "spurious argument"
 WRONG_SENSE = "wrong sense"
 MISSED_PREDICATE, SPURIOUS_PREDICATE = "missed predicate", "spurious predicate"
-KINDS = (
+MISTAKE_KINDS = (
     WRONG_ROLE,
     WRONG_HEAD,
     MISSED_ARGUMENT,
@@ -32,7 +32,7 @@ class Pair:
 
     @property
     def kind(self) -> str | None:
-        """The kind of the mistake, one of KINDS; None where both agree."""
+        """The kind of the mistake, one of MISTAKE_KINDS; None where both agree."""
         if self.gold == self.pred:
             return None
         if self.gold is None:
@@ -97,7 +97,7 @@ class Comparison:
 
     @property
     def predicate_mistake(self) -> str | None:
-        """What is wrong with the predicate or its sense, one of KINDS; None if nothing is."""
+        """What is wrong with the predicate or its sense, one of MISTAKE_KINDS, or None."""
         if self.match.gold is None:
             return SPURIOUS_PREDICATE
         if self.match.pred is None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from capsrl.score import MODES, compare_sentences, score
 from capsrl.score.matching import match_sentence
-from capsrl.score.mistakes import KINDS, Pair, most_common, pair_arguments
+from capsrl.score.mistakes import MISTAKE_KINDS, Pair, most_common, pair_arguments
 from capsrl.sentence import Argument, Proposition, Sentence
 from tests.helpers.score_sentences import pairs, sentence
 
@@ -46,7 +46,7 @@ def test_every_kind():
         ("spurious predicate",),
         ("spurious argument", None, "A1"),
     ]
-    assert {kind for kind, *_ in kinds(gold, pred)} == set(KINDS)
+    assert {kind for kind, *_ in kinds(gold, pred)} == set(MISTAKE_KINDS)
 
 
 def test_the_nearest_head_is_paired():
