@@ -285,7 +285,7 @@ def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition
 
 
 def _is_inside(proposition: Proposition, n_words: int) -> bool:
-    """Whether all words and phrases of a proposition are among so many words."""
+    """Whether all words and phrases of a proposition are among this many words."""
     inside = 0 <= proposition.predicate < n_words
     for each in proposition.arguments:
         inside &= 0 <= each.word < n_words

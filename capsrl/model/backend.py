@@ -118,7 +118,7 @@ class Backend(ABC):
         n_words: Callable[[Task], int],
         threads: int,
     ) -> Iterator[Answer]:
-        """Label batches with at most so many threads, and yield the answers in their order.
+        """Label batches with at most this many threads, and yield the answers in their order.
 
         n_words  the size of a batch
         """
