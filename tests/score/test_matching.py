@@ -38,6 +38,31 @@ def test_which_side_is_gold_does_not_matter(sentences, mode):
         assert len(match.correct) <= match.n_found
 
 
+def count_by_loops(gold, pred):
+    """Arguments at the same words, each of the prediction taken once."""
+    left = [words for _, words in pred]
+    n_found = 0
+    for _, words in gold:
+        if words in left:
+            left.remove(words)
+            n_found += 1
+    return n_found
+
+
+@given(pairs(), st.sampled_from(MODES))
+def test_arguments_are_compared_by_loops(sentences, mode):
+    for match in match_sentence(*sentences, mode):
+        if match.gold is None or match.pred is None:
+            assert (match.correct, match.n_found) == (frozenset(), 0)
+            continue
+        gold, pred = match.gold.arguments, match.pred.arguments
+        correct = {arc for arc in gold if arc in pred}
+        if mode == "primesrl" and match.gold.key != match.pred.key:
+            correct = {(role, words) for role, words in correct if not re.search("[0-9]", role)}
+        assert match.sense_right == (match.gold.key == match.pred.key)
+        assert (match.correct, match.n_found) == (correct, count_by_loops(gold, pred))
+
+
 def test_a_sentence_matches_itself():
     one = sentence("She sold him a car", (1, "sell.01", "A0:0 A2:2 A1:4"), (4, "car.01", ""))
     for mode in MODES:
