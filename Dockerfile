@@ -1,4 +1,3 @@
-# syntax=docker/dockerfile:1
 # `capsrl serve`, without torch. docs/deploy.md says how to build and run it.
 
 FROM python:3.11.13-slim-bookworm AS build
