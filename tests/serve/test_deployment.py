@@ -2,14 +2,19 @@
 
 import asyncio
 import json
+import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import tomllib
+from collections import Counter
+from contextlib import contextmanager
 from fnmatch import fnmatch
 
+import httpx
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -22,6 +27,7 @@ DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
 ENTRYPOINT = json.loads(re.search(r"^ENTRYPOINT (.*)$", DOCKERFILE, re.MULTILINE)[1])
 UNIT = re.search(r"```ini\n(.*?)```", GUIDE, re.DOTALL)[1]
+NGINX_PROGRAM = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 NGINX = re.search(r"```nginx\n(.*?)```", GUIDE, re.DOTALL)[1]
 
 
@@ -77,6 +83,9 @@ def test_dockerignore_lets_through_what_the_build_needs():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     for name in ("pyproject.toml", "constraints.txt", "README.md", *project["license-files"]):
         assert is_sent(name) and list(ROOT.glob(name))
+    sent = {path.name for path in ROOT.iterdir() if is_sent(path.name)}
+    files = {"LICENSE", "NOTICE", "README.md", "constraints.txt", "pyproject.toml"}
+    assert sent == {"capsrl", *files}
     assert is_sent("capsrl/models/en/config.json")
     for name in (".git", ".git/config", "tests/serve/test_app.py", "capsrl/__pycache__", ".venv"):
         assert not is_sent(name)
@@ -103,6 +112,37 @@ def test_compose():
     assert service["stop_grace_period"] == "40s" and "--stop-timeout 40" in GUIDE
 
 
+def test_compose_without_a_token():
+    """The message about a missing token says that its line can be removed."""
+    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
+    token = re.search(
+        r"^ *environment: .*CAPSRL_TOKEN:\?.*remove this line.*\n", text, re.MULTILINE
+    )
+    service = yaml.safe_load(text.replace(token[0], ""))["services"]["capsrl"]
+    assert service == {k: v for k, v in COMPOSE["services"]["capsrl"].items() if k != "environment"}
+    assert "/.env\n" in (ROOT / ".gitignore").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        re.search(r"^ENV (PATH.*)$", DOCKERFILE, re.MULTILINE)[1],
+        re.search(r"^Environment=(.*)$", UNIT, re.MULTILINE)[1],
+    ],
+    ids=["image", "unit"],
+)
+def test_labeling_writes_no_files(line, tmp_path):
+    """onnxruntime keeps an identifier of the device in the home folder, unless told otherwise."""
+    settings = dict(each.split("=", 1) for each in shlex.split(line))
+    settings |= {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT)}
+    command = "import capsrl; print(capsrl.load(runtime='onnx').label('Mira sold it.')[0].text)"
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", command], env=settings, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == ("Mira sold it.\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_routes_of_the_guide(tiny):
     async def run():
         async with client_of(tiny) as client:
@@ -127,6 +167,44 @@ def test_systemd_unit(tmp_path):
         ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True
     )
     assert "ProtectHouse" in done.stderr
+
+
+@contextmanager
+def proxied(server, folder):
+    """nginx with the configuration of the guide before a server: a client of it."""
+    key, certificate = folder / "srl.key", folder / "srl.pem"
+    openssl = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=srl.example.org"
+    files = ["-keyout", key, "-out", certificate]
+    subprocess.run([*openssl.split(), *files], check=True, capture_output=True)
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    site = NGINX.replace("/etc/ssl", str(folder)).replace("443", f"127.0.0.1:{port}")
+    (folder / "site.conf").write_text(site.replace("127.0.0.1:8000", f"127.0.0.1:{server.port}"))
+    paths = [f"{each}_temp_path {folder};" for each in ("client_body", "proxy")]
+    (folder / "nginx.conf").write_text(
+        f"daemon off; master_process off; pid {folder}/pid; error_log stderr;\n"
+        f"events {{}} http {{ access_log off; {' '.join(paths)} include {folder}/site.conf; }}\n"
+    )
+    with subprocess.Popen([NGINX_PROGRAM, "-c", folder / "nginx.conf"]) as nginx:
+        transport = httpx.HTTPTransport(verify=False, retries=8)  # until nginx listens
+        try:
+            with httpx.Client(base_url=f"https://127.0.0.1:{port}", transport=transport) as client:
+                yield client
+        finally:
+            nginx.terminate()
+
+
+@pytest.mark.skipif(not (NGINX_PROGRAM and shutil.which("openssl")), reason="needs nginx, openssl")
+def test_nginx(tiny_model, tmp_path):
+    with running(tmp_path, "--model", tiny_model) as server, proxied(server, tmp_path) as client:
+        assert client.post("/label", json={"text": "Mira sold it."}).status_code == 200
+        assert client.get("/metrics").status_code == 403
+        for size, by_server in (1_100_000, True), (2_200_000, False):
+            response = client.post("/label", json={"text": "a" * size})
+            assert response.status_code == 413
+            assert ("bytes; you sent more" in response.text) == by_server
+        statuses = Counter(client.get("/health").status_code for _ in range(60))
+        assert statuses[200] >= 15 and statuses[429] >= 15
 
 
 @pytest.mark.slow
