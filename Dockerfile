@@ -4,9 +4,9 @@ FROM python:3.11.13-slim-bookworm AS build
 RUN python -m venv --without-pip /opt/capsrl
 WORKDIR /src
 COPY . .
-# The versions that capsrl is built and tested with, under the same version of Python.
+# The versions that capsrl is tested with, under the same version of Python; the variable is for what builds it.
 ENV PIP_CONSTRAINT=/src/constraints.txt
-RUN pip --python /opt/capsrl install --no-cache-dir ".[serve]"
+RUN pip --python /opt/capsrl install --no-cache-dir --constraint constraints.txt ".[serve]"
 
 FROM python:3.11.13-slim-bookworm
 COPY --from=build /opt/capsrl /opt/capsrl
