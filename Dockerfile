@@ -11,8 +11,7 @@ RUN pip --python /opt/capsrl install --no-cache-dir --constraint constraints.txt
 FROM python:3.11.13-slim-bookworm
 COPY --from=build /opt/capsrl /opt/capsrl
 # One thread for numpy: the threads of the server follow the CPU quota of the container, or --threads.
-# onnxruntime would keep an identifier of the device, and report to Microsoft how it is used.
-ENV PATH="/opt/capsrl/bin:$PATH" OMP_NUM_THREADS=1 ORT_DISABLE_TELEMETRY=1
+ENV PATH="/opt/capsrl/bin:$PATH" OMP_NUM_THREADS=1
 # The base image has no compiled standard library; the first command compiles what the server imports.
 RUN capsrl serve --help > /dev/null \
     && useradd --no-create-home --shell /usr/sbin/nologin --uid 10001 capsrl

@@ -4,11 +4,16 @@ Sentences are encoded one by one: nothing is padded, and the ranges of 8-bit val
 sentence, so that it gets the same states alone and in any batch.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+
+# Before it is imported: else onnxruntime reports its use to Microsoft (see its Privacy.md).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError

@@ -1,6 +1,7 @@
 """Labeling with onnxruntime; tests/export compares the graphs with torch."""
 
 import dataclasses
+import os
 import random
 import shutil
 import subprocess
@@ -75,6 +76,14 @@ def test_labels_without_torch(folder):
     assert run.returncode == 0, run.stderr
     (expected,) = load(folder).label("yesterday the old man wanted to leave the house")
     assert run.stdout.split("\n")[0] == f"9 {[p.sense for p in expected.propositions]}"
+
+
+def test_onnxruntime_does_not_report_its_use(folder, tmp_path):
+    """It would write an identifier of the device into the home folder, and send it to Microsoft."""
+    command = "import capsrl, sys; capsrl.load(sys.argv[1]).label('the man left')"
+    variables = {"HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    subprocess.run([sys.executable, "-B", "-c", command, folder], env=variables, check=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_sentence_alone_has_the_states_it_has_in_a_batch(folder):
