@@ -109,4 +109,4 @@ def _open_raw(path: str) -> Any:  # noqa: ANN401 - a binary file
     if not is_url(path):
         return open(path, "rb")
     fs, inner = file_system_of(path)
-    return fs.open(inner, "rb")
+    return fs.open(inner)

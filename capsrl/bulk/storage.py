@@ -69,7 +69,7 @@ class Folder:
         """Open a file for reading bytes; raises FileNotFoundError if there is none."""
         if self.is_local:
             return open(self._path(name), "rb")
-        return self._fs.open(self._path(name), "rb")
+        return self._fs.open(self._path(name))
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file in one move."""

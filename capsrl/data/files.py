@@ -26,6 +26,7 @@ from capsrl.data.compression import (
     decompress,
     is_known,
 )
+from capsrl.data.remote import RemoteFiles
 from capsrl.errors import ConfigError, DataError, install_hint
 
 STANDARD = "-"  # the name of standard input and output on the command line
@@ -92,7 +93,7 @@ def is_url(path: str | Path) -> bool:
     return "://" in str(path)
 
 
-def file_system_of(url: str) -> tuple[Any, str]:
+def file_system_of(url: str) -> tuple[RemoteFiles, str]:
     """The file system of fsspec that a URL belongs to, and the path of the URL in it."""
     try:
         import fsspec
@@ -102,7 +103,7 @@ def file_system_of(url: str) -> tuple[Any, str]:
         system, path = fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:  # a package or a protocol that is not there
         raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
-    return system, path
+    return RemoteFiles(system, url), path
 
 
 @contextlib.contextmanager
@@ -197,8 +198,8 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
             yield local
         return
     system, inside = file_system_of(str(path))
-    with system.open(inside, "rb") as remote, io.BufferedReader(remote) as buffered:
-        yield buffered
+    with system.open(inside) as remote:
+        yield remote
 
 
 @contextlib.contextmanager
