@@ -130,7 +130,9 @@ class Plan:
         """Which shards are done."""
         done = np.zeros(self.n_shards, np.bool_)
         suffix = f".{self.settings['to']}"
-        for name in folder.list("data"):
+        # Listings have pages of 1,000 names, and so many begin with the same four digits.
+        prefixes = (f"part-{block:04}" for block in range(-(-self.n_shards // 1000)))
+        for name in folder.list("data", prefixes):
             number = name.removeprefix("part-").removesuffix(suffix)
             if number.isdecimal() and int(number) < self.n_shards:
                 done[int(number)] |= self.name(int(number)) == f"data/{name}"

@@ -7,7 +7,6 @@ counts/      the counts of a shard, from before its output appears until they ar
 """
 
 import contextlib
-import io
 import json
 import os
 import re
@@ -122,15 +121,18 @@ class RunLog:
 
 def read_log(folder: Folder) -> Iterator[dict[str, Any]]:
     """Yield the events of all runs; a line that was cut off by a kill is skipped."""
-    names = [LOG] if folder.is_local else [f"log/{name}" for name in sorted(folder.list("log"))]
-    for name in names:
-        try:
-            with folder.open(name) as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:
-                for line in file:
-                    with contextlib.suppress(ValueError):
-                        yield json.loads(line)
-        except FileNotFoundError:
-            return
+    for line in _log_lines(folder):
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def _log_lines(folder: Folder) -> Iterator[bytes]:
+    if not folder.is_local:
+        for _, content in folder.read_all(f"log/{name}" for name in sorted(folder.list("log"))):
+            yield from content.splitlines()
+        return
+    with contextlib.suppress(FileNotFoundError), folder.open(LOG) as file:
+        yield from file
 
 
 def count_done(folder: Folder, done: NDArray[np.bool_]) -> tuple[Counts, list[int]]:
@@ -147,9 +149,9 @@ def count_done(folder: Folder, done: NDArray[np.bool_]) -> tuple[Counts, list[in
 
 def read_counts(folder: Folder, shards: Iterable[int]) -> Iterator[tuple[int, Counts]]:
     """The counts of shards that are done but not in the log."""
-    for shard in shards:
-        with contextlib.suppress(FileNotFoundError), folder.open(counts_name(shard)) as file:
-            yield shard, Counts.from_dict(json.load(file))
+    names = {counts_name(shard): shard for shard in shards}
+    for name, content in folder.read_all(names):
+        yield names[name], Counts.from_dict(json.loads(content))
 
 
 def is_alive(pid: int) -> bool:

@@ -11,6 +11,8 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ except ImportError:  # Windows
 # An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
 _OBJECT_STORES = {"abfs", "abfss", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_AT_ONCE = 16  # requests to an object store
 _TEMPORARY = "tmp"  # files that are being written, on a disk
 
 
@@ -42,10 +45,13 @@ class Folder:
         if not self.is_local:
             self._fs, self._root = file_system_of(self.url)
 
-    def list(self, folder: str) -> Iterator[str]:
+    def list(self, folder: str, prefixes: Iterable[str] = ()) -> Iterator[str]:
         """Yield the names of the files of one of its folders, in any order; none if it is missing.
 
         Temporary files of other programs, which begin with a dot, are left out.
+
+        prefixes  of the names that matter; an object store is asked for each of them, so that not
+                  all names need be in memory. A name may be yielded twice.
         """
         try:
             if self.is_local:
@@ -53,7 +59,7 @@ class Folder:
                     yield from (entry.name for entry in entries if entry.name[0] != ".")
             else:
                 self._fs.invalidate_cache()
-                for path in self._fs.ls(self._path(folder), detail=False):
+                for path in self._list_remote(self._path(folder), prefixes):
                     yield path.rstrip("/").rpartition("/")[2]
         except FileNotFoundError:
             return
@@ -70,6 +76,18 @@ class Folder:
         if self.is_local:
             return open(self._path(name), "rb")
         return self._fs.open(self._path(name))
+
+    def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the names and contents of small files, those of them that are there."""
+        if self.is_local:
+            for name in names:
+                with contextlib.suppress(FileNotFoundError), self.open(name) as file:
+                    yield name, file.read()
+            return
+        rest = iter(names)
+        while paths := {self._path(name): name for name in islice(rest, _AT_ONCE)}:
+            for path, content in self._fs.read_all([*paths]).items():
+                yield paths[path], content
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file in one move."""
@@ -149,6 +167,22 @@ class Folder:
     def _path(self, name: str) -> str:
         return f"{self._root}/{name}"
 
+    @property
+    def _is_object_store(self) -> bool:
+        protocols = self._fs.protocol
+        return not _OBJECT_STORES.isdisjoint(
+            [protocols] if isinstance(protocols, str) else protocols
+        )
+
+    def _list_remote(self, folder: str, prefixes: Iterable[str]) -> Iterator[str]:
+        prefixes = [*prefixes]
+        if not (prefixes and self._is_object_store):
+            yield from self._fs.ls(folder, detail=False)
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for paths in pool.map(lambda prefix: self._fs.find(folder, prefix=prefix), prefixes):
+                yield from paths
+
     @contextlib.contextmanager
     def _renaming(self, name: str) -> Iterator[Path]:
         target = Path(self._path(name))
@@ -171,9 +205,7 @@ class Folder:
             raise
 
     def _upload(self, path: Path, target: str) -> None:
-        protocols = self._fs.protocol
-        protocols = {protocols} if isinstance(protocols, str) else set(protocols)
-        if protocols & _OBJECT_STORES:
+        if self._is_object_store:
             self._fs.put_file(str(path), target)
             return
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)

@@ -9,12 +9,12 @@ import errno
 import functools
 import io
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from capsrl.errors import DataError
 
-_BLOCK = 4 << 20  # bytes that are read ahead; s3fs alone would read 50 MB for the first line
+_BLOCK = 1 << 20  # bytes that are read ahead; s3fs alone would read 50 MB for the first line
 
 
 class RemoteFiles:
@@ -36,6 +36,15 @@ class RemoteFiles:
         with _errors(self._url):
             file = self._system.open(path, "rb", block_size=_BLOCK)
         return io.BufferedReader(_RemoteFile(file, self._url))
+
+    def read_all(self, paths: Sequence[str]) -> dict[str, bytes]:
+        """The contents of files, read at the same time; those that are missing are left out."""
+        with _errors(self._url):
+            found = self._system.cat(paths, on_error="return")
+            for content in found.values():
+                if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
+                    raise content
+        return {path: each for path, each in found.items() if isinstance(each, bytes)}
 
 
 class _RemoteFile(io.RawIOBase):

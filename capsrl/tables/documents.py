@@ -431,6 +431,7 @@ def files_of(folder: str) -> list[Path]:
 
 def _find_remote(url: str) -> list[str]:
     system, path = file_system_of(url)
+    system.invalidate_cache()  # of listings
     if any(mark in path for mark in "*?["):
         matches = sorted(system.glob(path))
     elif system.isdir(path):
