@@ -89,8 +89,8 @@ def _find_paths(inputs: Sequence[str], folder: Folder) -> list[str]:
     """The files to label, without those of the output folder."""
     if STANDARD in inputs:
         raise ConfigError("-: expected files, which can be read again, got standard input")
+    root = os.path.join(folder.place, "")
     place = os.path.realpath if folder.is_local else str
-    root = os.path.join(place(folder.url), "")
     paths = [path for path in find_inputs(inputs) if not place(path).startswith(root)]
     if not paths:
         raise ConfigError(f"inputs: expected files, got only those of the output {folder.url}")

@@ -45,6 +45,13 @@ class Folder:
         if not self.is_local:
             self._fs, self._root = file_system_of(self.url)
 
+    @property
+    def place(self) -> str:
+        """Where it is: its real path, or its URL as `find_inputs` writes those of its files."""
+        if self.is_local:
+            return os.path.realpath(self.url)
+        return str(self._fs.unstrip_protocol(self._root))
+
     def list(self, folder: str, prefixes: Iterable[str] = ()) -> Iterator[str]:
         """Yield the names of the files of one of its folders, in any order; none if it is missing.
 

@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from capsrl.bulk.job import Job
@@ -74,6 +75,16 @@ def test_the_output_is_no_input(begun):
     os.unlink("out/plan.jsonl")
     with pytest.raises(ConfigError, match="out: .* got data/part-0000000.jsonl without a plan"):
         label_in_bulk(["in.jsonl"], begun)
+
+
+def test_the_output_in_an_object_store_is_no_input():
+    fs = fsspec.filesystem("memory")
+    fs.pipe("/box/out/data/part-0000000.jsonl", b"{}")
+    try:
+        with pytest.raises(ConfigError, match="got only those of the output memory://box/out"):
+            label_in_bulk(["memory://box"], Job(output="memory://box/out"))
+    finally:
+        fs.rm("/box", recursive=True)
 
 
 def test_two_runs_at_once_are_refused(begun):

@@ -41,6 +41,15 @@ def test_what_is_written_is_there(folder):
         read(folder, "data/a")
 
 
+def test_many_files_are_listed_and_read(folder):
+    for number in range(40):
+        folder.write(f"data/{number:02}", str(number).encode())
+    assert {*folder.list("data", ["0", "1"])} >= {f"{number:02}" for number in range(20)}
+    names = [f"data/{number:02}" for number in range(41)]
+    assert dict(folder.read_all(names)) == {name: b"%d" % int(name[5:]) for name in names[:40]}
+    assert list(folder.read_all([])) == []
+
+
 def test_a_file_appears_only_when_it_is_complete(folder):
     with folder.writing("data/a") as path:
         path.write_bytes(b"half")
