@@ -8,6 +8,7 @@ import logging
 import os
 import random
 import time
+from urllib.request import Request, urlopen
 
 import pytest
 
@@ -42,6 +43,7 @@ class Store:
             aws_secret_access_key="secret",
             region_name="us-east-1",
         )
+        urlopen(Request(f"{url}/moto-api/reset", method="POST")).close()  # of the test before
         self.client.create_bucket(Bucket="bucket")
 
     def start(self):
