@@ -9,6 +9,7 @@ from capsrl.bulk.job import AUTO, Job
 from capsrl.bulk.monitor import Monitor, Status
 from capsrl.bulk.plan import Plan, check_settings, read_plan
 from capsrl.bulk.scan import check_inputs, choose_shard_size
+from capsrl.bulk.status import BEFORE, STATUS, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
 from capsrl.data.files import STANDARD
@@ -31,7 +32,8 @@ def label_in_bulk(
 ) -> Status:
     """Label the rows of inputs; returns the last status.
 
-    Rows that were labeled by an earlier run into the same folder are not labeled again.
+    Rows that were labeled by an earlier run into the same folder are not labeled again. If those
+    are all rows, the status is the last one of that run, with the state BEFORE.
 
     inputs      files, folders, patterns or URLs
     job         its device may be "auto"; all other fields are as a worker uses them
@@ -54,6 +56,8 @@ def label_in_bulk(
         else:  # before Ray, which takes seconds to start
             _check(plan, job, shard_size)
             check_inputs(plan, paths, folder.url)
+            if _is_finished(plan, folder):
+                return {**read_status(folder), "state": BEFORE}
         n_cpus = max(available_cores(), (n_workers or 1) * job.threads)
         with connected(address, n_cpus=n_cpus) as machines:
             if job.device == AUTO:
@@ -69,6 +73,13 @@ def label_in_bulk(
             status = _execute(executor, monitor)
         folder.remove_temporary()
     return status
+
+
+def _is_finished(plan: Plan, folder: Folder) -> bool:
+    """Whether an earlier run has labeled all shards and said so in its status."""
+    if not folder.has(STATUS) or read_status(folder)["state"] != "finished":
+        return False
+    return bool(plan.find_done(folder).all())
 
 
 def _execute(executor: Executor, monitor: Monitor) -> Status:

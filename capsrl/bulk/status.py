@@ -25,6 +25,7 @@ from capsrl.errors import DataError
 
 LOG = "log.jsonl"
 STATUS = "status.json"
+BEFORE = "finished before"  # state of a run that had nothing left to do; never in the file
 FAILED = "failed"  # kind of the errors of rows at which a worker failed
 _KINDS = {
     FAILED: re.compile("^expected a text that can be labeled"),

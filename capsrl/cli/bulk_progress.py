@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsrl.bulk.status import is_alive
+from capsrl.bulk.status import BEFORE, is_alive
 
 Status = Mapping[str, Any]
 _LINE_EVERY = 10.0  # seconds between two lines where there is no terminal
@@ -73,11 +73,10 @@ def summary_lines(status: Status, output: str) -> Iterator[str]:
     """What a run has made, line by line."""
     counts = (_plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
-    took = timedelta(seconds=round(status["seconds"]))
-    yield (
-        f"{status['done']:,} of {_plural(status['shards'], 'shard')}; this run took {took}, "
-        f"{status['sentences_per_second']:,.0f} sentences/s"
-    )
+    took = f"this run took {timedelta(seconds=round(status['seconds']))}"
+    rate = f"{status['sentences_per_second']:,.0f} sentences/s"
+    done = "all were done before" if status["state"] == BEFORE else f"{took}, {rate}"
+    yield f"{status['done']:,} of {_plural(status['shards'], 'shard')}; {done}"
     for kind, number in status["errors"].items():
         yield f"{_plural(number, 'document')} not labeled: {kind}"
     if aside := status["set_aside"]:

@@ -1,8 +1,8 @@
 """The file systems of fsspec, with a time limit and with errors that name the URL.
 
-Packages such as s3fs raise errors of many kinds: a server that does not answer or credentials that
-are not there are no OSError in botocore, nor in the packages of other stores. And their own time
-limits do not hold in all cases: s3fs waits for ever if S3 stops to answer on an open connection.
+Packages such as s3fs raise errors of many kinds: those of botocore for a silent server
+or for missing credentials are not OSErrors, nor are those of other stores. And their own time
+limits do not hold in all cases: s3fs waits forever if S3 stops answering on an open connection.
 """
 
 import contextlib

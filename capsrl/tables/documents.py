@@ -331,9 +331,10 @@ class Input:
         return None
 
     def _length_error(self, got: str) -> str:
+        lines = ", take each line as a text with --from lines" if self.format == "text" else ""
         return (
             f"expected at most {self.max_characters:,} characters, got {got}; "
-            "split the text, or raise the limit with --max-characters"
+            f"split the text{lines}, or raise the limit with --max-characters"
         )
 
     def _whole_file(self) -> Document:

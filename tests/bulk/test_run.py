@@ -12,10 +12,10 @@ import fsspec
 import pytest
 
 from capsrl.bulk.job import Job
-from capsrl.bulk.plan import Plan
+from capsrl.bulk.plan import Plan, read_plan
 from capsrl.bulk.run import label_in_bulk
 from capsrl.bulk.scan import scan
-from capsrl.bulk.status import is_alive
+from capsrl.bulk.status import is_alive, write_status
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError, ModelError
 from tests.helpers.bulk_runs import (
@@ -85,6 +85,18 @@ def test_the_output_in_an_object_store_is_no_input():
             label_in_bulk(["memory://box"], Job(output="memory://box/out"))
     finally:
         fs.rm("/box", recursive=True)
+
+
+def test_a_finished_run_is_left_alone(begun):
+    """Before Ray starts, and with the status of the run that did the work."""
+    plan, folder = read_plan(Folder("out")), Folder("out")
+    for shard in range(plan.n_shards):
+        folder.write(plan.name(shard), b"{}\n")
+    write_status(folder, {"state": "finished", "seconds": 60.0})
+    before = Path("out/status.json").read_bytes()
+    assert label_in_bulk(["in.jsonl"], begun)["state"] == "finished before"
+    assert Path("out/status.json").read_bytes() == before
+    assert not Path("out/log.jsonl").exists()
 
 
 def test_two_runs_at_once_are_refused(begun):

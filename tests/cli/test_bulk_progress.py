@@ -69,6 +69,11 @@ def test_status_tells_what_is_wrong(changes, line):
     assert any(each.startswith(line) for each in status_lines({**STATUS, **changes}))
 
 
+def test_summary_of_a_run_that_had_nothing_to_do():
+    _, line = summary_lines({**STATUS, "done": 1200, "state": "finished before"}, "out")
+    assert line == "1,200 of 1,200 shards; all were done before"
+
+
 def test_summary():
     changes = {"done": 1199, "set_aside": [4], "errors": {"failed": 2, "no text": 1}}
     assert list(summary_lines({**STATUS, **changes}, "out")) == [

@@ -167,7 +167,10 @@ def test_bad_text_files_are_errors(tmp_path):
     assert (bad.text, bad.place) == (None, str(tmp_path / "bad.txt"))
     assert bad.error.startswith("expected UTF-8 text, got byte 0xe9")
     [long] = read_documents(put(tmp_path, "long.txt", b"abc"), max_characters=2)
-    assert long.error.startswith("expected at most 2 characters, got 3; split the text")
+    assert long.error == (
+        "expected at most 2 characters, got 3; split the text, take each line as a text with "
+        "--from lines, or raise the limit with --max-characters"
+    )
     assert [each.text for each in read_documents(tmp_path / "bad.txt", encoding="latin-1")] == [
         "café"
     ]
