@@ -2,7 +2,6 @@
 
 import json
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ import torch
 from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
 from tests.helpers.tiny_runs import TINY, command, start
+from tests.helpers.waiting import wait_until
 
 SMALL = (
     "model.tagger=true",
@@ -23,7 +23,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 def run(arguments: list[str]) -> tuple[str, str]:
     process = start(arguments)
-    out, err = process.communicate(timeout=240)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, out + err
     return out, err
 
@@ -101,12 +101,9 @@ def test_workers_give_the_same_student(straight, shards, tmp_path):
 
 def test_killed_student_is_resumed_exactly(straight, shards, tmp_path):
     folder = tmp_path / "killed"
-    process = start(student(folder, shards))
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline and process.poll() is None:
-        if (folder / CHECKPOINT).exists() and load_checkpoint(folder / CHECKPOINT).state.step > 4:
-            break
-        time.sleep(0.001)
+    process = start(student(folder, shards), pause=4)
+    checkpoint = folder / CHECKPOINT
+    wait_until(lambda: checkpoint.exists() and load_checkpoint(checkpoint).state.step > 4, process)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
@@ -118,6 +115,6 @@ def test_killed_student_is_resumed_exactly(straight, shards, tmp_path):
 def test_student_of_another_corpus(shards, tmp_path):
     other = TINY.parent / "tiny" / "dev.conll09"
     process = start([*student(tmp_path / "run", shards), "--set", f"data.train={other}"])
-    _, err = process.communicate(timeout=100)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 2
     assert "expected soft labels of teachers with the inventory of this corpus, got other" in err

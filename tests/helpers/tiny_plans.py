@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.helpers.pauses import pause_at
+
 ROOT = Path(__file__).resolve().parents[2]
 CORPUS = """
 [corpora.{name}]
@@ -39,13 +41,14 @@ def write_plan(folder, text):
     return path
 
 
-def start(*arguments, folder):
-    """Start `python -m reproduce` in a folder."""
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+def start(*arguments, folder, pause=None):
+    """Start `python -m reproduce` in a folder; `pause` is that of `pause_at`."""
+    environment = os.environ | pause_at(pause)
+    path = os.pathsep.join([str(ROOT), *filter(None, [environment.get("PYTHONPATH")])])
     return subprocess.Popen(
         [sys.executable, "-m", "reproduce", *map(str, arguments)],
         cwd=folder,
-        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "PYTHONUTF8": "1"},
+        env={**environment, "OMP_NUM_THREADS": "1", "PYTHONPATH": path, "PYTHONUTF8": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

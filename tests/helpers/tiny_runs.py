@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.helpers.pauses import pause_at
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 TINY = ROOT / "recipes" / "tiny.toml"
 # With dropout, so that a lost random state shows, and checkpoints within epochs.
@@ -25,12 +27,12 @@ def command(folder: Path, *settings: str) -> list[str]:
     return ["-m", "capsrl", "train", str(TINY), "--out", str(folder), "--device", "cpu", *sets]
 
 
-def start(arguments: list[str]) -> subprocess.Popen[str]:
-    """Start Python with these arguments in a separate process."""
+def start(arguments: list[str], *, pause: int | None = None) -> subprocess.Popen[str]:
+    """Start Python with these arguments in a separate process; `pause` is that of `pause_at`."""
     return subprocess.Popen(
         [sys.executable, *arguments],
         cwd=ROOT,
-        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "OMP_NUM_THREADS": "1", **pause_at(pause)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -5,7 +5,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from reproduce.results import append_result, read_results
 from reproduce.runs import FailedRunsError, code_version, run_all
 from tests.helpers.synthetic_runs import run
 from tests.helpers.tiny_plans import EXPERIMENT, corpus, start, write_plan
+from tests.helpers.waiting import wait_until
 
 # Checkpoints within epochs, and dropout, so that a lost random state shows.
 CHANGES = ("train.epochs = 8", "train.checkpoint_every = 2", "model.encoder.dropout = 0.3")
@@ -27,13 +27,13 @@ LABELS = ["one baseline eta0 seed1", "one capsule n2 eta0 seed1"]
 needs_proc = pytest.mark.skipif(not Path("/proc").is_dir(), reason="no /proc")
 
 
-def start_plan(plan, *arguments):
+def start_plan(plan, *arguments, pause=None):
     options = ("--out", "runs", "--device", "cpu", *arguments)
-    return start("run", plan.name, *options, folder=plan.parent)
+    return start("run", plan.name, *options, folder=plan.parent, pause=pause)
 
 
 def finish(process):
-    out, err = process.communicate(timeout=200)
+    out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
 
@@ -42,16 +42,6 @@ def results(folder):
     found = read_results(folder)
     assert all(result.seconds > 0 for result in found)
     return [replace(result, seconds=0.0) for result in found]
-
-
-def wait_for(condition, process=None):
-    deadline = time.monotonic() + 150
-    while time.monotonic() < deadline:
-        if condition():
-            return
-        assert process is None or process.poll() is None, process.communicate()
-        time.sleep(0.01)
-    raise AssertionError("timed out")
 
 
 def checkpoints(folder):
@@ -120,8 +110,8 @@ def test_what_is_done_is_not_done_again(straight):
 def test_ctrl_c_stops_all_and_the_same_command_goes_on(straight, tmp_path):
     plan = write_plan(tmp_path, corpus(changes=CHANGES) + EXPERIMENT)
     runs = tmp_path / "runs"
-    process = start_plan(plan, "--jobs", "2")
-    wait_for(lambda: len(checkpoints(runs)) == 2, process)
+    process = start_plan(plan, "--jobs", "2", pause=2)
+    wait_until(lambda: len(checkpoints(runs)) == 2, process)
     process.send_signal(signal.SIGINT)
     code, out, err = finish(process)
     assert (code, out) == (130, "")
@@ -141,12 +131,12 @@ def test_workers_stop_when_the_command_is_killed(tmp_path):
     changes = ("train.epochs = 10000", "train.patience = 10000", "train.checkpoint_every = 2")
     plan = write_plan(tmp_path, corpus(changes=changes) + ONE_RUN)
     process = start_plan(plan)
-    wait_for(lambda: checkpoints(tmp_path / "runs"), process)
+    wait_until(lambda: checkpoints(tmp_path / "runs"), process)
     [worker] = workers(tmp_path)
     process.kill()
     process.communicate()
     try:
-        wait_for(lambda: not workers(tmp_path))
+        wait_until(lambda: not workers(tmp_path))
     finally:
         if workers(tmp_path):
             os.kill(worker, signal.SIGKILL)
@@ -184,7 +174,7 @@ def test_a_worker_that_is_killed(tmp_path, monkeypatch):
     lines = []
 
     def kill():
-        wait_for(lambda: list(Path("runs").glob("*/log.jsonl")))
+        wait_until(lambda: list(Path("runs").glob("*/log.jsonl")))
         os.kill(*workers(tmp_path), signal.SIGKILL)
 
     killer = threading.Thread(target=kill)

@@ -150,7 +150,7 @@ print(*result.notes)
 """
     folder = tmp_path / "run"
     process = start(["-c", code, str(TINY), str(folder), *SETTINGS, "train.epochs=1"])
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     assert "no curve.png: plots need matplotlib: pip install 'capsrl[plots]'" in out
     assert {path.name for path in folder.iterdir()} == {

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from safetensors.torch import load_file
 from capsrl.train.checkpoint import State, load_checkpoint
 from capsrl.train.log import read_log
 from tests.helpers.tiny_runs import SETTINGS, command, start
+from tests.helpers.waiting import wait_until
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -27,18 +27,13 @@ def straight(tmp_path_factory) -> Path:
 
 def wait_for(folder: Path, process: subprocess.Popen[str], wanted) -> State:
     """Wait until the state of the checkpoint passes a test."""
-    deadline = time.monotonic() + 100
-    while time.monotonic() < deadline and process.poll() is None:
-        if (folder / CHECKPOINT).exists():
-            state = load_checkpoint(folder / CHECKPOINT).state
-            if wanted(state):
-                return state
-        time.sleep(0.001)
-    raise AssertionError(f"run ended too early: {process.communicate()}")
+    path = folder / CHECKPOINT
+    wait_until(lambda: path.exists() and wanted(load_checkpoint(path).state), process)
+    return load_checkpoint(path).state
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
-    out, err = process.communicate(timeout=120)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 0, out + err
     return out, err
 
@@ -69,8 +64,8 @@ def assert_same_end(one: Path, other: Path) -> None:
 def test_killed_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
     killed_at = []
-    for step in (4, 16):
-        process = start(command(folder, *SETTINGS))
+    for step, pause in ((4, 4), (16, 7)):
+        process = start(command(folder, *SETTINGS), pause=pause)
         wait_for(folder, process, lambda s, n=step: s.step >= n and s.position > 0)
         process.send_signal(signal.SIGKILL)
         process.communicate()
@@ -84,10 +79,10 @@ def test_killed_run_is_resumed_exactly(straight, tmp_path):
 
 def test_ctrl_c_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
-    process = start(command(folder, *SETTINGS))
+    process = start(command(folder, *SETTINGS), pause=5)
     seen = wait_for(folder, process, lambda s: s.step >= 8)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 130
     state = load_checkpoint(folder / CHECKPOINT).state
     assert state.step >= seen.step and not state.finished
@@ -114,7 +109,7 @@ def test_finished_run_is_not_trained_again(straight, tmp_path):
 
 def test_other_recipe(straight):
     process = start(command(straight, *SETTINGS, "train.clip_norm=3.0", "model.capsules.size=4"))
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 2
     assert err == (
         f"error: {straight / CHECKPOINT}: expected a checkpoint of this recipe, got one with "
