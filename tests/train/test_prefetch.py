@@ -1,11 +1,11 @@
 """Prefetching changes when items are made, and nothing else."""
 
 import threading
-import time
 
 import pytest
 
 from capsrl.train.prefetch import prefetch
+from tests.helpers.waiting import wait_until
 
 
 def threads() -> int:
@@ -24,9 +24,7 @@ def test_depth():
     made = []
     items = prefetch((made.append(i) or i for i in range(100)), depth=2)
     assert next(items) == 0
-    deadline = time.monotonic() + 5
-    while len(made) < 4 and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: len(made) >= 4)
     assert len(made) == 4  # one used, two ready, one in hand
     items.close()
 
