@@ -58,18 +58,16 @@ class Held(Labeler):
         sentences = list(sentences)
         if sentences and self._warm:
             self.busy.set()
-            assert self.go.wait(30)
+            assert self.go.wait(120)
         self._warm = self._warm or bool(sentences)
         return super().label_sentences(sentences, **options)
 
 
 async def until(condition):
     """Let other tasks run until a condition holds."""
-    for _ in range(2000):
-        if condition():
-            return
-        await asyncio.sleep(0.005)
-    raise AssertionError("the condition never held")
+    async with asyncio.timeout(120):
+        while not condition():
+            await asyncio.sleep(0.005)
 
 
 def same(ours, theirs, tolerance=1e-4):
@@ -126,7 +124,7 @@ def running(folder, *options, **environment):
             line = process.stdout.readline()
             found = re.search(r"http://\S+", line)
             assert found, line + log.read_text()
-            httpx.get(found[0] + "ready", timeout=60)  # waits until connections are accepted
+            httpx.get(found[0] + "ready", timeout=120)  # waits until connections are accepted
             yield Running(found[0], process, log)
         finally:
             if process.poll() is None:

@@ -169,17 +169,19 @@ def test_responses_are_never_swapped(tiny):
     ]
 
     async def run():
-        async with client_of(tiny, limits=Limits(queue=100, batch=16)) as client:
-            responses = await asyncio.gather(
-                *(client.post("/label", json={"text": text}) for text in texts)
-            )
-            return responses, (await client.get("/metrics")).text
+        held = Held(tiny)
+        async with client_of(held, limits=Limits(seconds=120, queue=100, batch=16)) as client:
+            tasks = [asyncio.create_task(client.post("/label", json={"text": t})) for t in texts]
+            while "capsrl_queue_requests 99.0" not in (await client.get("/metrics")).text:
+                await asyncio.sleep(0.005)  # until one is being labeled and all others wait
+            held.go.set()
+            return await asyncio.gather(*tasks), (await client.get("/metrics")).text
 
     responses, metrics = asyncio.run(run())
     for text, response in zip(texts, responses, strict=True):
         assert same(response.json()["sentences"], expected(tiny, text))
     assert 'capsrl_requests_total{path="/label",status="200"} 100.0' in metrics
-    assert float(re.search(r"capsrl_batch_requests_count (\S+)", metrics)[1]) < 50
+    assert "capsrl_batch_requests_count 8.0" in metrics  # the first, and the others by sixteens
     assert f"capsrl_sentences_total {sum(1 + i % 7 for i in range(100))}.0" in metrics
     assert "capsrl_queue_requests 0.0" in metrics
     assert "process_resident_memory_bytes" in metrics
@@ -256,6 +258,11 @@ def test_content_type(tiny, kind):
     assert (response.status_code, response.json()) == (415, {"detail": detail})
 
 
+async def until_full(client):
+    while (await client.get("/ready")).status_code == 200:
+        await asyncio.sleep(0.005)
+
+
 def test_full_queue(tiny):
     async def run():
         held = Held(tiny)
@@ -265,8 +272,7 @@ def test_full_queue(tiny):
             await until(held.busy.is_set)
             for text in ("c", "d"):
                 tasks.append(asyncio.create_task(client.post("/label", json={"text": text})))
-            while (await client.get("/ready")).status_code == 200:
-                await asyncio.sleep(0.005)
+            await until_full(client)
             refused = await client.post("/label", json={"text": "e"})
             ready = await client.get("/ready")
             assert (await client.head("/ready")).status_code == 503
@@ -332,12 +338,12 @@ def test_disconnected_clients_leave_the_queue(tiny):
             first = asyncio.create_task(ask(client.app, "a", never))
             await until(held.busy.is_set)
             second = asyncio.create_task(ask(client.app, "b", leaves))
-            await asyncio.sleep(0.05)
+            await until_full(client)
             assert await ask(client.app, "c", never) == 503
             leaves.set()
             assert await second == 499
             third = asyncio.create_task(ask(client.app, "d", never))
-            await asyncio.sleep(0.05)
+            await until_full(client)
             held.go.set()
             return await asyncio.gather(first, third)
 

@@ -1,6 +1,7 @@
 """The batcher, with a function that doubles numbers as its work."""
 
 import asyncio
+import math
 import threading
 
 import pytest
@@ -19,7 +20,7 @@ class Doubler:
 
     def __call__(self, numbers):
         self.batches.append(list(numbers))
-        assert self.go.wait(10)
+        assert self.go.wait(120)
         if 666 in numbers:
             raise RuntimeError("the work failed")
         return [ValueError(f"{n} is odd") if n % 2 else 2 * n for n in numbers]
@@ -86,18 +87,22 @@ def test_threads_work_at_the_same_time():
 
 def test_full_queue():
     async def scenario(work, batcher):
+        loop = asyncio.get_running_loop()
         work.go.clear()
         first = asyncio.create_task(batcher.submit(2, 1))
         await until(lambda: work.batches)
+        start = loop.time()
         others = [asyncio.create_task(batcher.submit(n, 1)) for n in (4, 6)]
         await until(lambda: batcher.waiting == 2)
         assert not batcher.is_open
-        with pytest.raises(QueueFull, match="the server is busy; try again in 1 s$"):
-            await batcher.submit(8, 1)
-        await asyncio.sleep(1.1)
-        with pytest.raises(QueueFull) as refused:
-            await batcher.submit(8, 1)
-        assert refused.value.headers == {"Retry-After": "2"}
+        # The estimate is the age of the queue: a second, and more when the machine was busy.
+        for least, seconds in ((1, 0), (2, 1.1)):
+            await asyncio.sleep(seconds)
+            with pytest.raises(QueueFull) as refused:
+                await batcher.submit(8, 1)
+            told = int(refused.value.headers["Retry-After"])
+            assert least <= told <= math.ceil(loop.time() - start)
+            assert refused.value.detail == f"the server is busy; try again in {told} s"
         work.go.set()
         assert await asyncio.gather(first, *others) == [4, 8, 12]
         assert await batcher.submit(8, 1) == 16
