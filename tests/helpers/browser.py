@@ -12,7 +12,7 @@ import pytest
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Locator, Page
 
 CHROMIUM = shutil.which("chromium")
 needs_browser = pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
@@ -85,6 +85,12 @@ def find_overlaps(page: "Page") -> list[str]:
     """Pairs of words and labels that overlap in drawings of a page."""
     overlaps: list[str] = page.evaluate(_OVERLAPS)
     return overlaps
+
+
+def wait_for_width(locator: "Locator", condition: str) -> None:
+    """Wait until the width of an element passes a test such as `> 100`."""
+    script = f"element => element.getBoundingClientRect().width {condition}"
+    locator.page.wait_for_function(script, arg=locator.element_handle())
 
 
 def scroll_width(page: "Page") -> int:

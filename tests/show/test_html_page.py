@@ -16,6 +16,7 @@ from tests.helpers.browser import (
     needs_browser,
     open_browser,
     scroll_width,
+    wait_for_width,
 )
 from tests.helpers.show_sentences import contract, long_sentence, with_meanings
 
@@ -101,7 +102,6 @@ def test_in_a_browser(tmp_path):
             assert find_overlaps(page) == []
             if width in (320, 1280):
                 assert find_barriers(page) == []
-            tip = page.locator("th .capsrl-tip").first
             page.locator("th .capsrl-role").first.hover()
-            assert tip.bounding_box()["width"] > 50
+            wait_for_width(page.locator("th .capsrl-tip").first, "> 50")
             page.close()
