@@ -132,7 +132,7 @@ def test_the_commands_and_the_code_of_the_guide(convert, tmp_path):
         "print(len(list(english)), [len(list(each)) for each in french], sum(left_out.values()))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=60
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, timeout=600
     )
     assert (done.stdout, done.stderr) == ("4 [2, 1] 2\n", "")
 

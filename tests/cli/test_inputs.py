@@ -316,7 +316,7 @@ def test_rows_on_standard_input_are_labeled_as_they_come():
     assert process.stdout.readline().startswith(b"document,")
     assert b"Dogs" in process.stdout.readline()  # while the input is still open
     process.stdin.write(b"2,Cats sleep.\n")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert b"Cats" in out
     assert process.returncode == 0
     assert err.startswith(b"note: -: the other columns of standard input are left out, ")
@@ -328,13 +328,13 @@ def test_a_command_that_waits_for_input_can_be_stopped():
     process.stdin.flush()
     assert b"Dogs" in process.stdout.readline()
     os.kill(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (130, b"interrupted\n")
 
 
 def test_an_error_while_reading_standard_input_ahead():
     process = start("--from", "csv")
-    out, err = process.communicate(b"id,body\n1,x\n", timeout=60)
+    out, err = process.communicate(b"id,body\n1,x\n", timeout=600)
     assert (process.returncode, out) == (2, b"")
     assert err.startswith(b"error: <stdin>: expected a column 'text' with the texts, got 'id', ")
 

@@ -9,7 +9,6 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
 import xml.etree.ElementTree as ET
 from itertools import islice
 from pathlib import Path
@@ -27,6 +26,7 @@ from capsrl.show.role_history import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal
 from tests.helpers.tiny_networks import assert_same_answers, make_config, make_labeler
+from tests.helpers.waiting import wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 TINY = ROOT / "tests" / "fixtures" / "tiny.conll09"
@@ -302,7 +302,7 @@ def test_standard_input_is_labeled_by_paragraphs(arguments, text):
     process.stdin.flush()
     first = process.stdout.readline()  # while the input is still open
     assert b"Dogs" in first and b"Cats" not in first
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=600)
     assert b"Cats" in out
     assert process.returncode == 0
 
@@ -317,12 +317,9 @@ def test_the_help_says_how_a_log_is_labeled_by_lines(label):
 )
 def test_a_stopped_command_leaves_no_file(tmp_path, number, code, message):
     process = start("-o", "out.jsonl", cwd=tmp_path)
-    deadline = time.monotonic() + 60
-    while not list(tmp_path.iterdir()):  # until the temporary file is there
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: list(tmp_path.iterdir()), process)  # until the temporary file is there
     process.send_signal(number)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=600)
     assert (process.returncode, err) == (code, message)
     assert list(tmp_path.iterdir()) == []
 
@@ -591,7 +588,7 @@ def test_without_torch():
         "sys.argv = ['capsrl', 'label', 'Go on.', '--runtime', 'torch']; "
         "from capsrl.cli import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600)
     assert done.returncode == 2
     assert done.stderr == (
         "error: en: needs torch: pip install 'capsrl[model]' "
