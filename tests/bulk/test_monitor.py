@@ -1,5 +1,7 @@
 """Following a run: rate, time left, what is done."""
 
+import itertools
+
 from capsrl.bulk.failures import Task
 from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import Plan
@@ -13,7 +15,7 @@ ONE = Counts(2, 3, 4, 5)
 
 def test_the_time_left(tmp_path, monkeypatch):
     folder = Folder(str(tmp_path))
-    clock = iter(range(0, 10_000, 100))
+    clock = itertools.count(0, 100)
     monkeypatch.setattr("capsrl.bulk.monitor.time.monotonic", lambda: next(clock))
     shown = []
     monitor = Monitor(Plan(SETTINGS, 10, [source("a", 40, 10)]), folder, shown.append)
