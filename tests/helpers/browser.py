@@ -3,12 +3,13 @@
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.helpers.waiting import wait_until
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -43,12 +44,13 @@ def serving(app: "FastAPI") -> Iterator[str]:
         server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
         thread = threading.Thread(target=server.run, args=([listening],))
         thread.start()
-        while not server.started:
-            assert thread.is_alive()
-            time.sleep(0.05)
-        yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        server.should_exit = True
-        thread.join()
+        try:
+            wait_until(lambda: server.started or not thread.is_alive())
+            assert server.started
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}/"
+        finally:  # else a test that fails would never end
+            server.should_exit = True
+            thread.join()
 
 
 def watch(page: "Page") -> list[str]:
