@@ -9,8 +9,8 @@ import torch
 
 from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
+from tests.helpers.pauses import wait_for_pause
 from tests.helpers.tiny_runs import TINY, command, start
-from tests.helpers.waiting import wait_until
 
 SMALL = (
     "model.tagger=true",
@@ -102,12 +102,12 @@ def test_workers_give_the_same_student(straight, shards, tmp_path):
 def test_killed_student_is_resumed_exactly(straight, shards, tmp_path):
     folder = tmp_path / "killed"
     process = start(student(folder, shards), pause=4)
-    checkpoint = folder / CHECKPOINT
-    wait_until(lambda: checkpoint.exists() and load_checkpoint(checkpoint).state.step > 4, process)
+    wait_for_pause(process, folder)
     process.send_signal(signal.SIGKILL)
     process.communicate()
     assert process.returncode == -signal.SIGKILL
-    assert not load_checkpoint(folder / CHECKPOINT).state.finished
+    state = load_checkpoint(folder / CHECKPOINT).state
+    assert state.step > 4 and not state.finished
     run(student(folder, shards))
     assert_same_end(straight, folder)
 

@@ -1,7 +1,10 @@
 """Training that waits at a checkpoint, so that a signal never comes after its end."""
 
 import os
+import subprocess
 from pathlib import Path
+
+from tests.helpers.waiting import wait_until
 
 
 def pause_at(checkpoint: int | None) -> dict[str, str]:
@@ -16,3 +19,10 @@ def pause_at(checkpoint: int | None) -> dict[str, str]:
         "PAUSE_AT_CHECKPOINT": str(checkpoint),
         "PYTHONPATH": os.pathsep.join(filter(None, path)),
     }
+
+
+def wait_for_pause(process: subprocess.Popen[str], *folders: Path) -> None:
+    """Wait until the runs in these folders wait; until then their checkpoints may change."""
+    for folder in folders:
+        wait_until((folder / "paused").exists, process)
+        (folder / "paused").unlink()

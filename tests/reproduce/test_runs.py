@@ -16,6 +16,7 @@ from reproduce.__main__ import main
 from reproduce.plan import read_plan
 from reproduce.results import append_result, read_results
 from reproduce.runs import FailedRunsError, code_version, run_all
+from tests.helpers.pauses import wait_for_pause
 from tests.helpers.synthetic_runs import run
 from tests.helpers.tiny_plans import EXPERIMENT, corpus, start, write_plan
 from tests.helpers.waiting import wait_until
@@ -111,7 +112,7 @@ def test_ctrl_c_stops_all_and_the_same_command_goes_on(straight, tmp_path):
     plan = write_plan(tmp_path, corpus(changes=CHANGES) + EXPERIMENT)
     runs = tmp_path / "runs"
     process = start_plan(plan, "--jobs", "2", pause=2)
-    wait_until(lambda: len(checkpoints(runs)) == 2, process)
+    wait_for_pause(process, *(runs / one.name for one in read_plan(plan)))
     process.send_signal(signal.SIGINT)
     code, out, err = finish(process)
     assert (code, out) == (130, "")

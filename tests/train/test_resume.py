@@ -9,10 +9,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from capsrl.train.checkpoint import State, load_checkpoint
+from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
+from tests.helpers.pauses import wait_for_pause
 from tests.helpers.tiny_runs import SETTINGS, command, start
-from tests.helpers.waiting import wait_until
 
 CHECKPOINT = "checkpoint.safetensors"
 
@@ -23,13 +23,6 @@ def straight(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("straight") / "run"
     finish(start(command(folder, *SETTINGS)))
     return folder
-
-
-def wait_for(folder: Path, process: subprocess.Popen[str], wanted) -> State:
-    """Wait until the state of the checkpoint passes a test."""
-    path = folder / CHECKPOINT
-    wait_until(lambda: path.exists() and wanted(load_checkpoint(path).state), process)
-    return load_checkpoint(path).state
 
 
 def finish(process: subprocess.Popen[str]) -> tuple[str, str]:
@@ -64,15 +57,15 @@ def assert_same_end(one: Path, other: Path) -> None:
 def test_killed_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
     killed_at = []
-    for step, pause in ((4, 4), (16, 7)):
+    for pause in (4, 7):
         process = start(command(folder, *SETTINGS), pause=pause)
-        wait_for(folder, process, lambda s, n=step: s.step >= n and s.position > 0)
+        wait_for_pause(process, folder)
         process.send_signal(signal.SIGKILL)
         process.communicate()
         assert process.returncode == -signal.SIGKILL
         killed_at.append(load_checkpoint(folder / CHECKPOINT).state)
-    assert any(state.position > 0 for state in killed_at)
-    assert not killed_at[-1].finished
+    assert [state.step for state in killed_at] == [6, 18]
+    assert all(state.position > 0 and not state.finished for state in killed_at)
     finish(start(command(folder, *SETTINGS)))
     assert_same_end(straight, folder)
 
@@ -80,7 +73,8 @@ def test_killed_run_is_resumed_exactly(straight, tmp_path):
 def test_ctrl_c_run_is_resumed_exactly(straight, tmp_path):
     folder = tmp_path / "run"
     process = start(command(folder, *SETTINGS), pause=5)
-    seen = wait_for(folder, process, lambda s: s.step >= 8)
+    wait_for_pause(process, folder)
+    seen = load_checkpoint(folder / CHECKPOINT).state
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=600)
     assert process.returncode == 130

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 
-_handlers = []  # of the signals, at every checkpoint
+_n_checkpoints = 0
 
 
 def _find_handlers() -> list:
@@ -14,11 +14,14 @@ def _find_handlers() -> list:
 
 def _pause(event: str, arguments: tuple) -> None:
     """Wait for a signal before the checkpoint of the given number replaces the one before it."""
+    global _n_checkpoints
     if event != "os.rename" or not str(arguments[1]).endswith("checkpoint.safetensors"):
         return
-    _handlers.append(_find_handlers())
-    if len(_handlers) == int(os.environ["PAUSE_AT_CHECKPOINT"]):
-        while _find_handlers() == _handlers[0]:  # the first signal makes training replace them
+    _n_checkpoints += 1
+    if _n_checkpoints == int(os.environ["PAUSE_AT_CHECKPOINT"]):
+        before = _find_handlers()
+        open(os.path.join(os.path.dirname(arguments[1]), "paused"), "w").close()
+        while _find_handlers() == before:  # the first signal makes training replace them
             time.sleep(0.01)
 
 
