@@ -714,6 +714,7 @@ def test_model_card(browser, url, width, scheme):
     page.goto("/")
     page.get_by_role("link", name="Model card").click()
     playwright.expect(page.get_by_role("heading", level=1)).to_have_text("capsrl English")
+    page.wait_for_load_state()  # of the card: clicking does not wait for it
     assert page.get_by_role("table").count() == 2
     assert scroll_width(page) <= width
     assert find_barriers(page) == []
