@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 # Nor does it say anything of the code when a busy machine, or the first run in a fresh clone, takes
-# long to make examples. Where CI is set, as in .ci/run, hypothesis draws the same ones every time.
+# long to make examples. Where CI is set, as in .ci/run, hypothesis draws the same ones every time,
+# but for some constants of the modules that happen to be loaded.
 settings.register_profile("capsrl", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("capsrl")
 
