@@ -11,6 +11,10 @@ from hypothesis import HealthCheck, settings
 import capsrl
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fsspec import AbstractFileSystem
+
     from capsrl.labeler import Labeler
 
 # Before torch is imported. The matrices of most tests are so small that a second thread only makes
@@ -48,3 +52,12 @@ def shared() -> Path:
 def labeler() -> "Labeler":
     """The English model that ships."""
     return capsrl.load()
+
+
+@pytest.fixture
+def memory_files() -> "Iterator[AbstractFileSystem]":
+    """The files of memory:// URLs: none before a test, and none after it."""
+    system = pytest.importorskip("fsspec").filesystem("memory")
+    system.rm("/", recursive=True)
+    yield system
+    system.rm("/", recursive=True)

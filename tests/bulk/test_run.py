@@ -8,7 +8,6 @@ import tempfile
 import time
 from pathlib import Path
 
-import fsspec
 import pytest
 
 from capsrl.bulk.job import Job
@@ -77,14 +76,10 @@ def test_the_output_is_no_input(begun):
         label_in_bulk(["in.jsonl"], begun)
 
 
-def test_the_output_in_an_object_store_is_no_input():
-    fs = fsspec.filesystem("memory")
-    fs.pipe("/box/out/data/part-0000000.jsonl", b"{}")
-    try:
-        with pytest.raises(ConfigError, match="got only those of the output memory://box/out"):
-            label_in_bulk(["memory://box"], Job(output="memory://box/out"))
-    finally:
-        fs.rm("/box", recursive=True)
+def test_the_output_in_an_object_store_is_no_input(memory_files):
+    memory_files.pipe("/box/out/data/part-0000000.jsonl", b"{}")
+    with pytest.raises(ConfigError, match="got only those of the output memory://box/out"):
+        label_in_bulk(["memory://box"], Job(output="memory://box/out"))
 
 
 def test_a_finished_run_is_left_alone(begun):

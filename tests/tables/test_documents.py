@@ -4,7 +4,6 @@ import json
 import lzma
 from itertools import pairwise
 
-import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -367,8 +366,8 @@ def test_links_to_folders_are_not_followed(tree):
     ]
 
 
-def test_urls():
-    system = fsspec.filesystem("memory")
+def test_urls(memory_files):
+    system = memory_files
     system.pipe("/box/a.csv", b"id,text\n1,a\n2,b\n")
     system.pipe("/box/sub/b.jsonl.gz", gzip.compress(b'{"text": "c"}'))
     with system.open("/box/c.parquet", "wb") as file:
