@@ -1,8 +1,13 @@
 """Stop a process at any of its changes of files, as `kill -9` would."""
 
 import os
+import signal
 import sys
+import traceback
+import warnings
 from collections.abc import Callable, Iterator
+
+from tests.helpers.waiting import wait_until
 
 _CHANGES = ("os.rename", "os.remove", "os.rmdir", "os.mkdir")
 
@@ -20,7 +25,7 @@ def crashes(change_files: Callable[[], object]) -> Iterator[int]:
 
 
 def _stops(change_files: Callable[[], object], n_changes: int) -> bool:
-    process = os.fork()
+    process = _fork()
     if not process:
         left = n_changes
 
@@ -35,11 +40,37 @@ def _stops(change_files: Callable[[], object], n_changes: int) -> bool:
             sys.addaudithook(watch)
             change_files()
             os._exit(0)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(2)
-    code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    code = _exit_code(process)
     assert code in (0, 1), "an error in the forked process"
     return code == 1
+
+
+def _fork() -> int:
+    with warnings.catch_warnings():
+        # From Python 3.12 on for a process with threads; none of theirs is needed here.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
+def _exit_code(process: int) -> int:
+    ended, status = 0, 0
+
+    def has_ended() -> bool:
+        nonlocal ended, status
+        ended, status = os.waitpid(process, os.WNOHANG)
+        return bool(ended)
+
+    try:
+        wait_until(has_ended)
+    finally:
+        if not ended:
+            os.kill(process, signal.SIGKILL)
+            os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status)
 
 
 def _writes(arguments: tuple[object, ...]) -> bool:
