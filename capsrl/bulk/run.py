@@ -39,7 +39,7 @@ def label_in_bulk(
     job         its device may be "auto"; all other fields are as a worker uses them
     n_workers   default: as many as there are cores or GPUs
     shard_size  rows of a shard; default: about 130,000 characters, at most 2,000
-    columns     other columns of the inputs to keep in tables; default: all
+    columns     other columns of the inputs to keep; default: all
     address     of a Ray cluster; default: Ray is started on this machine
     report      is called with the status every few seconds
     Raises ConfigError if the folder was begun with other inputs or settings.

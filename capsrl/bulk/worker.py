@@ -109,7 +109,7 @@ class Worker:
             return csv_parts(self._rows(labeled), columns, delimiter=delimiter)
         if job.rows == "argument":
             return map(format_object, self._rows(labeled))
-        return json_lines(labeled)
+        return json_lines(labeled, job.passed)
 
     def _rows(self, labeled: Iterable[Labeled]) -> Iterator[Cells]:
         job = self._job

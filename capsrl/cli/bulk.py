@@ -49,7 +49,7 @@ def bulk_command(
     ] = None,
     encoding: Encoding = None,
     columns: Annotated[
-        str | None, option("NAMES", "Other columns to keep in tables, with commas. Default: all.")
+        str | None, option("NAMES", "Other columns to keep, with commas. Default: all.")
     ] = None,
     max_characters: Annotated[int, option("N", "Longer texts are errors.", min=1)] = MAX_CHARACTERS,
     to_format: Annotated[

@@ -79,7 +79,7 @@ def label_command(
     ] = None,
     columns: Annotated[
         str | None,
-        option("NAMES", "Other columns to keep in tables, with commas. Default: all."),
+        option("NAMES", "Other columns to keep, with commas. Default: all."),
     ] = None,
     max_characters: Annotated[
         int, option("N", "Longer texts in tables are errors.", min=1)
@@ -153,7 +153,7 @@ def label_command(
     bar = output != STANDARD or not sys.stdout.isatty()
     summary = Summary(
         format,
-        passed if in_table else None,
+        passed if in_table or columns is not None else None,
         are_chosen=columns is not None,
         streams=[
             name_of(source.name)
@@ -192,8 +192,9 @@ def _passed(
     # The formats without a place for errors have none for columns either.
     only = split_names(columns) if format in WITH_ERRORS else []
     tables = [source.table for source in sources if source.table is not None]
-    if columns is not None and not (tables and in_table):
-        what = f"a table as output ({', '.join(TABLES)})" if tables else "a table as input"
+    if columns is not None and not (tables and format in WITH_ERRORS):
+        able = f"an output that has them ({', '.join(WITH_ERRORS)})"
+        what = able if tables else "a table as input"
         raise ConfigError(f"--columns: expected {what}, got {format if tables else 'none'}")
     files = [table for table in tables if _can_be_read_twice(table.path)]
     if len(files) < len(tables) and only is None and in_table:

@@ -25,7 +25,7 @@ FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
 # The formats that say what roles mean.
 EXPLAINED = ("table", "json", "jsonl", *TABLES, "conllup", "html")
-WITH_ERRORS = ("json", "jsonl", *TABLES)  # the formats that have a place for errors
+WITH_ERRORS = ("json", "jsonl", *TABLES)  # the formats that have a place for errors and columns
 _ONLY_PHRASES = ("spans",)  # the formats of nothing but phrases
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".txt": "table"}
 
@@ -37,7 +37,7 @@ class Output:
     path    the name of a file, or - for standard output
     format  one of FORMATS
     rows    what a row of a table or a line of JSON is: an argument or a sentence
-    passed  the columns of the documents that tables have
+    passed  the columns of the documents that tables have, and JSON if they were chosen
     title   of an HTML page
     trace   show in tables for reading how role probabilities changed over the iterations
     flush   flush after every sentence, for a reader at the other end of a pipe
@@ -137,9 +137,9 @@ def _parts(labeled: Iterable[Labeled], output: Output) -> Iterator[str]:
     if format == "jsonl" and output.rows == "argument":
         return map(format_object, _rows(labeled, output))
     if format == "jsonl":
-        return json_lines(labeled)
+        return json_lines(labeled, output.passed)
     if format == "json":
-        return _json_array(json_lines(labeled))
+        return _json_array(json_lines(labeled, output.passed))
     if format == "html":
         return html_parts(_sentences(labeled), title=output.title)
     if format == "svg":

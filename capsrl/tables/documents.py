@@ -289,7 +289,7 @@ class Input:
         for name, numbers in columns.items():
             if len(numbers) > 1 and name and (used is None or name in used):
                 is_own = name in self._own(names)
-                fix = "" if is_own else ", or name the columns to keep in a table: --columns NAMES"
+                fix = "" if is_own else ", or name the columns to keep: --columns NAMES"
                 raise ConfigError(
                     f"{name_of(self.path)}: expected one column {name!r}, got columns "
                     f"{' and '.join(numbers)}; rename one of them{fix}"

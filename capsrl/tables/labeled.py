@@ -58,8 +58,11 @@ def labeled_rows(
     return [row | extra | {"error": labeled.error} for row in found]
 
 
-def json_lines(labeled: Iterable[Labeled]) -> Iterator[str]:
-    """One line per sentence; those of tables have the id and the other columns of the document."""
+def json_lines(labeled: Iterable[Labeled], passed: Passed = NOTHING) -> Iterator[str]:
+    """One line per sentence; those of tables have the id and the other columns of the document.
+
+    passed  the columns to keep, if some were chosen; default: all
+    """
     for each in labeled:
         document, sentence = each.document, each.sentence
         if document is None or (document.text is None and document.error is None):
@@ -67,8 +70,8 @@ def json_lines(labeled: Iterable[Labeled]) -> Iterator[str]:
                 yield format_jsonl(sentence)
             continue
         data: dict[str, object] = {"document": document.id}
-        if document.columns:
-            data["fields"] = dict(document.columns)
+        if fields := passed.fields(document.columns):
+            data["fields"] = fields
         if document.error is not None:
             data["error"] = document.error
         yield format_object(

@@ -99,11 +99,13 @@ class Passed:
     which holds for any number of files and parts of files: what is not a string in JSON lines
     becomes its JSON.
 
-    columns  by their names in the documents; a column of the same name as one of ours gets the
-             prefix `input_`
+    columns     by their names in the documents; a column of the same name as one of ours gets the
+                prefix `input_`
+    are_chosen  whether the user has named them, else they are those that were found in files
     """
 
     columns: Mapping[str, Column]
+    are_chosen: bool = False
 
     def values(self, columns: Mapping[str, object]) -> dict[str, object]:
         """The values of a document for the table, by the names that the columns have there."""
@@ -113,6 +115,11 @@ class Passed:
             else columns.get(name)
             for name, column in self.columns.items()
         }
+
+    def fields(self, columns: Mapping[str, object]) -> dict[str, object]:
+        """The values of a document for JSON, which has place for any: all but those not chosen."""
+        chosen = self.columns if self.are_chosen else columns
+        return {name: columns[name] for name in chosen if name in columns}
 
     def missed(self, columns: Iterable[str]) -> list[str]:
         """The names of columns that are not passed on."""
@@ -158,7 +165,7 @@ def find_passed(
         )
         for name, found in types.items()
     }
-    return Passed(columns)
+    return Passed(columns, are_chosen=only is not None)
 
 
 NOTHING = Passed({})

@@ -33,11 +33,11 @@ def model():
     return fingerprint("en", None)
 
 
-def make_job(tmp_path, output=None, **settings):
+def make_job(tmp_path, output=None, columns=None, **settings):
     file = tmp_path / "in.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     job = Job(output=output or str(tmp_path / "out"), max_characters=200, **settings)
-    passed = find_passed([job.make_input(str(file))])
+    passed = find_passed([job.make_input(str(file))], columns)
     job = Job(**{**job.__dict__, "passed": passed})
     return job, Plan(job.settings(), 10, [scan(job.make_input(str(file)), 10)])
 
@@ -58,6 +58,12 @@ def test_json_lines(tmp_path, model):
     assert rows[4]["fields"] == {"stars": 3}
     assert sum(len(row.get("propositions", [])) for row in rows) == found["propositions"]
     assert result.seconds > 0 and result.memory_mb > 50
+
+
+def test_chosen_columns(tmp_path, model):
+    job, plan = make_job(tmp_path, columns=[])
+    label(job, plan, model)
+    assert '"fields"' not in (tmp_path / "out" / plan.name(0)).read_text()
 
 
 def test_tables(tmp_path, model):

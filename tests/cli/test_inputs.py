@@ -149,7 +149,22 @@ def test_two_columns_of_one_name(label, tmp_path):
     done = label("a.csv", "--to", "csv", "--columns", "stars")
     assert done.code == 0 and done.out.splitlines()[0].endswith("error,stars")
     assert label("a.csv", "--to", "csv", "--columns", "by").err.startswith(message)
+    assert objects(label("a.csv", "--columns", "stars"))[0]["fields"] == {"stars": "5"}
     assert label("a.csv", "--to", "brackets").code == 0
+
+
+def test_columns_of_json(label, tmp_path):
+    (tmp_path / "a.jsonl").write_text(
+        '{"text": "Go!", "x": [1], "stars": 5, "y": null}\n{"text": ""}'
+    )
+    for columns, expected in [
+        ((), {"x": [1], "stars": 5, "y": None}),
+        (("--columns", "y,x"), {"y": None, "x": [1]}),
+        (("--columns", ""), None),
+    ]:
+        first, second = objects(label("a.jsonl", "--to", "jsonl", *columns))
+        assert (first.get("fields"), "fields" in second) == (expected, False)
+        assert json.loads(label("a.jsonl", "--to", "json", *columns).out) == [first, second]
 
 
 def test_bad_rows_where_the_output_has_no_place_for_them(label, tmp_path):
@@ -268,8 +283,10 @@ def test_parquet_is_not_taken_for_text(label):
          "got text (a.txt)\n"),
         (("We ate.", "--text-column", "x"), "--text-column: expected a table (csv, tsv, jsonl, "
          "parquet), got text ('We ate.')\n"),
-        (("a.csv", "--columns", "x"), "--columns: expected a table as output (csv, tsv, parquet), "
-         "got jsonl\n"),
+        (("a.csv", "--columns", "x"), "--columns: expected some of the columns besides text and id "
+         "(none), got 'x'\n"),
+        (("a.csv", "--columns", "x", "--to", "brackets"), "--columns: expected an output that has "
+         "them (json, jsonl, csv, tsv, parquet), got brackets\n"),
         (("a.txt", "--columns", "x", "--to", "csv"), "--columns: expected a table as input, got "),
         (("a.csv", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "),
         (("--from", "parquet"), "-: expected a Parquet file, got standard input; write it to a fi"),

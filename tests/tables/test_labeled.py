@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 from jsonschema import Draft202012Validator
 
@@ -55,6 +56,17 @@ def test_lines_of_json():
     ]:
         [line] = json_lines([Labeled(document, SENTENCE, 1)])
         assert list(json.loads(line).items()) == list(expected.items())
+
+
+def test_chosen_columns_of_json():
+    labeled = Labeled(Document("r7", "...", {"n": 1, "stars": 5}), SENTENCE, 1)
+    for passed, expected in [
+        (PASSED, {"n": 1, "stars": 5}),
+        (replace(PASSED, are_chosen=True), {"stars": 5}),
+        (Passed({}, are_chosen=True), None),
+    ]:
+        [line] = json_lines([labeled], passed)
+        assert json.loads(line).get("fields") == expected
 
 
 def test_lines_of_json_without_a_sentence():
