@@ -189,7 +189,7 @@ class Input:
                 types = {without_surrogates(name): "string" for row in rows for name in row.values}
             else:
                 reader = self._csv(file)
-                types = dict.fromkeys(reader.names, "string")
+                types = dict.fromkeys(reader.known, "string")
                 self._check_repeated(reader.header, used)
         return {name: types[name] for name in types if name not in self._own(types)}
 
@@ -260,7 +260,7 @@ class Input:
         for name in reader.names:
             if found := bad_byte(name, self._codec):
                 raise DataError(f"{name_of(self.path)}: header: {found}")
-        self._check_columns(reader.names)
+        self._check_columns(reader.known)
         self._check_repeated(reader.header, self._own(reader.names))
         return reader
 
@@ -427,7 +427,10 @@ def files_of(folder: str) -> list[Path]:
     for place, folders, files in os.walk(folder, onerror=refuse):
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(place, name) for name in files if not name.startswith(".")]
-    return sorted(file for file in found if file.is_file())
+    try:
+        return sorted(file for file in found if file.is_file())
+    except OSError as error:  # a folder that can be listed but not entered
+        refuse(error)
 
 
 def _find_remote(url: str) -> list[str]:

@@ -164,7 +164,7 @@ class CsvReader:
 
     A record with a quote in the wrong place is one bad row; the next begins on its second line.
     `header` has its cells, none if it cannot be read; `names` a name for each column that no other
-    column has.
+    column has; `known` the names that users may give: the cells, or the numbers of empty ones.
 
     wanted     the columns that must be in the header, to find out which of DELIMITERS is used
     delimiter  of a file where it is known
@@ -187,6 +187,8 @@ class CsvReader:
         self.is_empty = not texts
         self.header = found[self.delimiter]
         self.names = _unique(self.header)
+        pairs = zip(self.header, self.names, strict=True)
+        self.known = tuple(cell or name for cell, name in pairs)
 
     def rows(self, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
         """The rows from the one with the number `first`; `offset` is its first byte, if known."""

@@ -150,6 +150,10 @@ def test_two_columns_of_one_name(label, tmp_path):
     assert done.code == 0 and done.out.splitlines()[0].endswith("error,stars")
     assert label("a.csv", "--to", "csv", "--columns", "by").err.startswith(message)
     assert objects(label("a.csv", "--columns", "stars"))[0]["fields"] == {"stars": "5"}
+    done = label("a.csv", "--columns", "by.1")
+    assert done.code == 2 and done.err.endswith("text and id ('by', 'stars'), got 'by.1'\n")
+    done = label("a.csv", "--text-column", "by.1")
+    assert "'by.1' with the texts, got 'text', 'by', 'by', 'stars'; " in done.err
     assert label("a.csv", "--to", "brackets").code == 0
 
 
@@ -208,18 +212,25 @@ def is_root_with_all_rights():
 
 
 @pytest.mark.skipif(is_root_with_all_rights(), reason="runs as root")
-@pytest.mark.parametrize("given", ["d", "d/locked", "d/locked/a.txt"])
-def test_folders_that_cannot_be_read(tmp_path, given):
+@pytest.mark.parametrize(
+    ("given", "rights", "place"),
+    [
+        ("d", 0, "d/locked"),
+        ("d/locked", 0, "d/locked"),
+        ("d/locked/a.txt", 0, "d/locked/a.txt"),
+        ("d", 0o444, "d/locked/a.txt"),
+    ],
+)
+def test_folders_that_cannot_be_read(tmp_path, given, rights, place):
     """Their files are neither left out nor called missing."""
     (tmp_path / "d" / "locked").mkdir(parents=True)
     for name in ("d/a.txt", "d/locked/a.txt"):
         (tmp_path / name).write_text("We left.")
-    (tmp_path / "d" / "locked").chmod(0)
+    (tmp_path / "d" / "locked").chmod(rights)
     command = [sys.executable, "-m", "capsrl", "label", given]
     before = AS_USER if os.geteuid() == 0 else []
     done = subprocess.run([*before, *command], cwd=tmp_path, capture_output=True, text=True)
     (tmp_path / "d" / "locked").chmod(0o700)
-    place = given if given.endswith(".txt") else "d/locked"
     error = f"error: {place}: cannot be read: Permission denied\n"
     assert (done.returncode, done.stdout, done.stderr) == (2, "", error)
 
