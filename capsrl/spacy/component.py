@@ -234,13 +234,15 @@ class Component(Pipe):
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
         model, new, old = (path / f"{_MODEL}{suffix}" for suffix in ("", ".new", ".old"))
-        if self._is_shipped():
+        is_shipped = self._is_shipped()
+        if not is_shipped:
+            _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
+        for leftover in (new, old):
+            shutil.rmtree(leftover, ignore_errors=True)
+        if is_shipped:
             _write_settings(path, self.model)
             shutil.rmtree(model, ignore_errors=True)
             return
-        _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
         if self._files is not None:
             write_files(self._files, new)
         elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read

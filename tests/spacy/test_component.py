@@ -358,6 +358,7 @@ def test_a_pipeline_is_saved_whole_or_not_at_all(tmp_path, old, new):
         found.append(model_in(saved))
         assert found[-1] in (None, content_of(models[old]), content_of(models[new]))
         components[old].to_disk(saved)
+        assert not [*saved.glob("*.new"), *saved.glob("*.old")]
     assert len(found) > 3
     assert model_in(saved) == content_of(models[new])
     assert {file.name for file in saved.glob("m*")} == ({"model"} if new != "en" else set())
