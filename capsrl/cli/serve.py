@@ -48,7 +48,7 @@ def serve_command(
     ] = 20_000,
     timeout: Annotated[
         float,
-        option("SECONDS", "Maximum time per request, in the queue too.", min=0.1),
+        option("SECONDS", "Maximum time per request, in the queue too.", min=0.1, max=86400),
     ] = 30.0,
     queue: Annotated[int, option("N", "Maximum waiting requests; else status 503.", min=1)] = 64,
     batch: Annotated[

@@ -131,6 +131,8 @@ def open_binary_writer(path: str | Path) -> Iterator[IO[bytes]]:
         raise ConfigError(f"{path}: expected the name of a local file to write, got a URL")
     with _writing_errors(path):
         if str(path) == STANDARD:
+            if sys.stdout is None:
+                raise ConfigError("-: expected standard output, got a closed one; name a file")
             sys.stdout.flush()
             yield sys.stdout.buffer
             return
@@ -204,6 +206,8 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
 
 @contextlib.contextmanager
 def _standard_input() -> Iterator[io.BufferedReader]:
+    if sys.stdin is None:
+        raise ConfigError("-: expected standard input, got a closed one")
     if isinstance(sys.stdin.buffer, io.BufferedReader):
         # A descriptor of its own: Python aborts at its end if a thread still reads sys.stdin.
         with open(os.dup(sys.stdin.fileno()), "rb") as file:

@@ -101,6 +101,11 @@ def test_tables_in_utf16(tmp_path, name, content):
     assert "left" in done.stdout
 
 
+def with_shell(command):
+    line = f'echo We left. | {{ "{sys.executable}" -m capsrl {command}; }}'
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True)
+
+
 @pytest.mark.parametrize(
     ("closed", "code", "message"),
     [
@@ -110,9 +115,22 @@ def test_tables_in_utf16(tmp_path, name, content):
     ],
 )
 def test_closed_streams(closed, code, message):
-    command = f'echo We left. | {{ "{sys.executable}" -m capsrl label - --to spans {closed}; }}'
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True)
+    done = with_shell(f"label - --to spans {closed}")
     assert (done.returncode, done.stderr) == (code, message)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("convert --from text --to jsonl - - <&-", "expected standard input, got a closed one"),
+        ("convert --from text --to jsonl - - >&-", "expected standard output, got a closed one; "
+         "name a file"),
+        ("stats --from conll09 - <&-", "expected standard input, got a closed one"),
+    ],
+)  # fmt: skip
+def test_closed_streams_of_other_commands(command, message):
+    done = with_shell(command)
+    assert (done.returncode, done.stderr) == (2, f"error: -: {message}\n")
 
 
 def test_a_document_per_line(label, tmp_path):

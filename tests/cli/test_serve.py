@@ -42,7 +42,8 @@ def test_a_model_that_does_not_exist():
     ("option", "value", "wanted"),
     [
         ("--threads", "0", "at least 1"),
-        ("--timeout", "nan", "at least 0.1"),
+        ("--timeout", "nan", "a number from 0.1 to 86400"),
+        ("--timeout", "inf", "a number from 0.1 to 86400"),
         ("--port", "65536", "a number from 0 to 65535"),
         ("--port", "-1", "a number from 0 to 65535"),
     ],
