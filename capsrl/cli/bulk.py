@@ -28,7 +28,7 @@ def bulk_command(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="IN",
+            metavar="IN...",
             help="Files, folders, patterns or URLs of tables and texts.",
             show_default=False,
         ),

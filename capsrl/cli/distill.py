@@ -15,7 +15,7 @@ def distill_command(
     teachers: Annotated[
         list[str],
         typer.Argument(
-            metavar="TEACHER", help="Model folders; probabilities of several are averaged."
+            metavar="TEACHER...", help="Model folders; probabilities of several are averaged."
         ),
     ],
     *,

@@ -55,7 +55,7 @@ def label_command(
     inputs: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="INPUT",
+            metavar="INPUT...",
             help="Text in quotes, files, folders, or - for standard input, which is the default.",
             show_default=False,
         ),

@@ -130,7 +130,7 @@ def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: A
     help = field.metadata["help"]
     if kind is bool:
         flags = f"{flag}/--no-{flag[2:]}" if field.default else flag
-        return Annotated[bool, typer.Option(flags, help=help)]
+        return Annotated[bool, typer.Option(flags, help=help, show_default=False)]
     if get_origin(kind) is Literal:
         return Annotated[str, option("|".join(get_args(kind)), help, flag)]
     if _is_collection(kind):

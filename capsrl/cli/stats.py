@@ -36,7 +36,7 @@ _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
 
 
 def stats_command(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Corpora; - is stdin.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Corpora; - is stdin.")],
     *,
     from_format: FromCorpus = None,
     top: Annotated[int, option("N", "Roles to list.", min=0)] = 20,

@@ -100,3 +100,11 @@ def test_names_with_commas():
     assert split_names(None) is None
     assert split_names("") == []
     assert split_names(" b,a , ,c d") == ["b", "a", "c d"]
+
+
+@pytest.mark.parametrize(
+    ("command", "argument"),
+    [("bulk", "IN"), ("distill", "TEACHER"), ("label", "INPUT"), ("stats", "FILE")],
+)
+def test_arguments_that_may_be_repeated(capsrl, command, argument):
+    assert f"{argument}..." in capsrl(command, "--help").out.split("Arguments")[0]
