@@ -1,12 +1,14 @@
 """What `capsrl bulk` prints of a run: its status and its summary."""
 
 import json
+import math
 import os
 import socket
 from pathlib import Path
 
 import pytest
 
+from capsrl.cli import bulk_progress
 from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 
 STATUS = {
@@ -85,11 +87,12 @@ def test_summary():
     ]
 
 
-def test_progress_without_a_terminal_is_a_line_now_and_then(capsys):
+def test_progress_without_a_terminal_is_a_line_now_and_then(capsys, monkeypatch):
+    monkeypatch.setattr(bulk_progress, "_LINE_EVERY", math.inf)
     with show_progress() as report:
         report({**STATUS, "state": "planning"})
         report({**STATUS, "failures": 1})
-        report({**STATUS, "done": 301})  # less than ten seconds later
+        report({**STATUS, "done": 301})  # before the next line is due
     assert capsys.readouterr().err == (
         "300 of 1,200 shards, 60,000 sentences, 1,000/s, 2 workers, 0:03:00 left, 1 failure\n"
     )
