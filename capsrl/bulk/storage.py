@@ -11,8 +11,6 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +25,6 @@ except ImportError:  # Windows
 # An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
 _OBJECT_STORES = {"abfs", "abfss", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"}
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-_AT_ONCE = 16  # requests to an object store
 _TEMPORARY = "tmp"  # files that are being written, on a disk
 
 
@@ -91,10 +88,8 @@ class Folder:
                 with contextlib.suppress(FileNotFoundError), self.open(name) as file:
                     yield name, file.read()
             return
-        rest = iter(names)
-        while paths := {self._path(name): name for name in islice(rest, _AT_ONCE)}:
-            for path, content in self._fs.read_all([*paths]).items():
-                yield paths[path], content
+        for path, content in self._fs.read_all(map(self._path, names)):
+            yield path.removeprefix(f"{self._root}/"), content
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file in one move."""
@@ -130,9 +125,8 @@ class Folder:
         """Remove files, those of them that are there; in an object store by few requests."""
         paths = [self._path(name) for name in names]
         if not self.is_local:
-            with contextlib.suppress(FileNotFoundError):
-                if paths:
-                    self._fs.rm(paths)
+            if paths:
+                self._fs.remove_all(paths)
             return
         for path in paths:
             with contextlib.suppress(FileNotFoundError):
@@ -186,9 +180,7 @@ class Folder:
         if not (prefixes and self._is_object_store):
             yield from self._fs.ls(folder, detail=False)
             return
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for paths in pool.map(lambda prefix: self._fs.find(folder, prefix=prefix), prefixes):
-                yield from paths
+        yield from self._fs.find_all(folder, prefixes)
 
     @contextlib.contextmanager
     def _renaming(self, name: str) -> Iterator[Path]:

@@ -8,17 +8,23 @@ limits do not hold in all cases: s3fs waits forever if S3 stops answering on an 
 import contextlib
 import errno
 import functools
+import glob
 import io
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from capsrl.errors import DataError
 
 LIMIT = 600.0  # seconds of a call with all its repetitions; those of s3fs take 7 minutes
+_AT_ONCE = 16  # calls that are made at the same time
 _BLOCK = 1 << 20  # bytes that are read ahead; s3fs alone would read 50 MB for the first line
+
+_Results = queue.SimpleQueue[tuple[Any, BaseException | None]]
 
 
 class RemoteFiles:
@@ -32,6 +38,8 @@ class RemoteFiles:
         self._system, self._url = system, url
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name.startswith("_"):  # also _system itself, which a copy does not have at first
+            raise AttributeError(name)
         found = getattr(self._system, name)
         return functools.partial(_call, self._url, found) if callable(found) else found
 
@@ -40,13 +48,37 @@ class RemoteFiles:
         file = _call(self._url, self._system.open, path, "rb", block_size=_BLOCK)
         return io.BufferedReader(_RemoteFile(file, self._url), _BLOCK)
 
-    def read_all(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """The contents of files, read at the same time; those that are missing are left out."""
-        found = _call(self._url, self._system.cat, paths, on_error="return")
-        for content in found.values():
-            if isinstance(content, Exception) and not isinstance(content, FileNotFoundError):
-                raise _translated(content, self._url) from content
-        return {path: each for path, each in found.items() if isinstance(each, bytes)}
+    def read_all(self, paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Yield the paths and contents of files, those of them that are there.
+
+        The characters * ? [ stand for themselves; `cat` would expand them.
+        """
+        for path, results in _start_each(self._system.cat_file, paths):
+            with contextlib.suppress(FileNotFoundError):
+                yield path, _wait(self._url, results)
+
+    def find_all(self, folder: str, prefixes: Iterable[str]) -> Iterator[str]:
+        """Yield the paths of a folder of an object store whose names have one of the prefixes."""
+
+        def find(prefix: str) -> Iterable[str]:
+            found: Iterable[str] = self._system.find(folder, prefix=prefix)
+            return found
+
+        for _, results in _start_each(find, prefixes):
+            yield from _wait(self._url, results)
+
+    def remove_all(self, paths: Sequence[str]) -> None:
+        """Remove files, those of them that are there, by few requests.
+
+        With * ? [ in a path, which `rm` would expand, it is a request for each.
+        """
+        if not any(map(glob.has_magic, paths)):
+            with contextlib.suppress(FileNotFoundError):
+                self.rm(paths)
+            return
+        for _, results in _start_each(self._system.rm_file, paths):
+            with contextlib.suppress(FileNotFoundError):
+                _wait(self._url, results)
 
 
 class _RemoteFile(io.RawIOBase):
@@ -77,8 +109,13 @@ class _RemoteFile(io.RawIOBase):
 
 
 def _call(url: str, method: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
-    """The result of a call that may hang, made in a thread that is abandoned after LIMIT."""
-    results: queue.SimpleQueue[tuple[Any, BaseException | None]] = queue.SimpleQueue()
+    """The result of a call that may hang."""
+    return _wait(url, _start(method, *arguments, **keywords))
+
+
+def _start(method: Callable[..., Any], *arguments: Any, **keywords: Any) -> _Results:  # noqa: ANN401
+    """Call a method in a thread for which the end of the program does not wait."""
+    results: _Results = queue.SimpleQueue()
 
     def run() -> None:
         try:
@@ -87,6 +124,22 @@ def _call(url: str, method: Callable[..., Any], *arguments: Any, **keywords: Any
             results.put((None, error))
 
     threading.Thread(target=run, daemon=True).start()
+    return results
+
+
+def _start_each(
+    method: Callable[[str], Any], arguments: Iterable[str]
+) -> Iterator[tuple[str, _Results]]:
+    """Yield each argument and its call, of which _AT_ONCE are made at the same time."""
+    rest = iter(arguments)
+    started = deque((each, _start(method, each)) for each in islice(rest, _AT_ONCE))
+    while started:
+        yield started.popleft()
+        started.extend((each, _start(method, each)) for each in islice(rest, 1))
+
+
+def _wait(url: str, results: _Results) -> Any:  # noqa: ANN401
+    """The result of a call; its thread is abandoned after LIMIT."""
     with _errors(url):
         try:
             result, error = results.get(timeout=LIMIT)
@@ -107,7 +160,7 @@ def _errors(url: str) -> Iterator[None]:
 
 def _translated(error: Exception, url: str) -> Exception:
     nothing = "no answer" if isinstance(error, TimeoutError) else type(error).__name__
-    reason = getattr(error, "strerror", None) or str(error) or nothing
+    reason = " ".join(str(getattr(error, "strerror", None) or error).split()) or nothing
     if not isinstance(error, FileNotFoundError):
         return DataError(f"{url}: cannot be accessed: {reason}")
     is_path = str(error) in url

@@ -50,6 +50,19 @@ def test_many_files_are_listed_and_read(folder):
     assert list(folder.read_all([])) == []
 
 
+def test_no_name_is_a_pattern(memory_files):
+    memory_files.pipe("/run1/log/a", b"another run")
+    folder = Folder("memory://run[1]")
+    assert list(folder.read_all(["log/a"])) == []
+    folder.remove(["log/a"])
+    folder.write("log/a", b"this run")
+    assert list(folder.list("log", ["a"])) == ["a"]
+    assert list(folder.read_all(["log/a"])) == [("log/a", b"this run")]
+    folder.remove(["log/a", "log/b"])
+    assert not folder.has("log/a")
+    assert memory_files.cat_file("/run1/log/a") == b"another run"
+
+
 def test_a_file_appears_only_when_it_is_complete(folder):
     with folder.writing("data/a") as path:
         path.write_bytes(b"half")

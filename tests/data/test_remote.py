@@ -1,7 +1,11 @@
 """File systems of fsspec, and their errors."""
 
 import asyncio
+import copy
 import errno
+import pickle
+import signal
+import threading
 
 import fsspec
 import pytest
@@ -62,6 +66,7 @@ def failing(error=None):
     [
         (Refused("no credentials"), "no credentials"),
         (Refused(), "Refused"),
+        (Refused("bad\n  gateway\n"), "bad gateway"),
         (PermissionError(errno.EACCES, "Access Denied"), "Access Denied"),
         (TimeoutError(), "no answer"),
     ],
@@ -96,13 +101,56 @@ def test_a_store_that_never_answers(monkeypatch):
     with pytest.raises(DataError, match="^s3://bucket/x: cannot be accessed: no answer"):
         failing().put_file("here", "there")
     with pytest.raises(DataError, match="^s3://bucket/x: cannot be accessed: no answer"):
-        failing().read_all(["a", "b"])
+        list(failing().read_all(["a", "b"]))
 
 
 def test_many_files_are_read_at_once():
-    assert failing(FileNotFoundError("b")).read_all(["a", "b", "c"]) == {"a": b"a", "c": b"c"}
+    found = failing(FileNotFoundError("b")).read_all(["a", "b", "c"])
+    assert list(found) == [("a", b"a"), ("c", b"c")]
     with pytest.raises(DataError, match="cannot be accessed: no credentials"):
-        failing(Refused("no credentials")).read_all(["a", "b", "c"])
+        list(failing(Refused("no credentials")).read_all(["a", "b", "c"]))
+
+
+@pytest.mark.parametrize("method", ["read_all", "remove_all"])
+def test_many_files_are_treated_at_the_same_time(method):
+    """Each call waits for fifteen others."""
+    barrier = threading.Barrier(16, timeout=60)
+
+    class Waiting(Failing):
+        def cat_file(self, path, **others):
+            barrier.wait()
+            return path.encode()
+
+        def rm_file(self, path):
+            barrier.wait()
+
+    paths = [f"a[{number}]" for number in range(32)]
+    found = getattr(RemoteFiles(Waiting(), "s3://bucket/x"), method)(paths)
+    assert found is None or [path for path, _ in found] == paths
+
+
+def test_ctrl_c_does_not_wait_for_a_store_that_hangs():
+    end, ended = threading.Event(), []
+
+    class Hanging(Failing):
+        def find(self, path, *, prefix):
+            if prefix == "b":
+                signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+            end.wait(timeout=60)
+            ended.append(prefix)
+
+    with pytest.raises(KeyboardInterrupt):
+        list(RemoteFiles(Hanging(), "s3://bucket/x").find_all("bucket", ["a", "b"]))
+    assert not ended
+    end.set()
+
+
+def test_a_copy():
+    files = RemoteFiles(fsspec.filesystem("memory"), "memory://remote")
+    for each in (copy.copy(files), pickle.loads(pickle.dumps(files))):
+        assert each.protocol == "memory"
+    with pytest.raises(AttributeError, match="_nothing"):
+        files._nothing  # noqa: B018
 
 
 def test_a_file_is_read_as_on_a_disk():
