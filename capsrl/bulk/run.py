@@ -12,7 +12,7 @@ from capsrl.bulk.scan import check_inputs, choose_shard_size
 from capsrl.bulk.status import BEFORE, STATUS, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
-from capsrl.data.files import STANDARD
+from capsrl.data.files import STANDARD, is_url
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError
 from capsrl.tables.documents import find_inputs
@@ -100,12 +100,18 @@ def _find_paths(inputs: Sequence[str], folder: Folder) -> list[str]:
     """The files to label, without those of the output folder."""
     if STANDARD in inputs:
         raise ConfigError("-: expected files, which can be read again, got standard input")
-    root = os.path.join(folder.place, "")
-    place = os.path.realpath if folder.is_local else str
-    paths = [path for path in find_inputs(inputs) if not place(path).startswith(root)]
+    paths = [path for path in find_inputs(inputs) if not _is_inside(path, folder)]
     if not paths:
         raise ConfigError(f"inputs: expected files, got only those of the output {folder.url}")
     return paths
+
+
+def _is_inside(path: str, folder: Folder) -> bool:
+    path = path.removeprefix("file://")
+    if is_url(path) == folder.is_local:
+        return False
+    place = os.path.realpath(path) if folder.is_local else path
+    return place.startswith(os.path.join(folder.place, ""))
 
 
 def _check_empty(folder: Folder) -> None:

@@ -82,6 +82,16 @@ def test_the_output_in_an_object_store_is_no_input(memory_files):
         label_in_bulk(["memory://box"], Job(output="memory://box/out"))
 
 
+def test_urls_are_not_inside_the_current_folder(tmp_path, monkeypatch, memory_files):
+    monkeypatch.chdir(tmp_path)
+    memory_files.pipe("/box/a.csv", b"id,body\n1,Dogs bark.\n")
+    with pytest.raises(ConfigError, match="box/a.csv: expected a column 'text'"):
+        label_in_bulk(["memory://box"], Job(output="."))
+    Path("a.csv").write_text("text\nDogs bark.\n")
+    with pytest.raises(ConfigError, match="got only those of the output"):
+        label_in_bulk([f"file://{tmp_path}/a.csv"], Job(output="."))
+
+
 def test_a_finished_run_is_left_alone(begun):
     """Before Ray starts, and with the status of the run that did the work."""
     plan, folder = read_plan(Folder("out")), Folder("out")
