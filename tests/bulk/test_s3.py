@@ -139,7 +139,7 @@ def test_a_run_that_is_killed_writes_what_a_run_on_a_disk_writes(store, calm, ma
             kill(process.pid)
         else:
             kill_all(mark)
-        if kind != "worker":
+        if kind != "worker" or process.poll() is not None:
             process.communicate()
             process = start(mark, "s3://bucket/in/*.csv*", "s3://bucket/out", *SETTINGS)
     _, errors = process.communicate(timeout=300)
