@@ -164,15 +164,15 @@ def test_a_run_that_is_killed_20_times_writes_the_same_bytes(tmp_path, mark):
         wait_for(lambda before=before: n_done(folder) > before and workers(mark))
         time.sleep(chooser.uniform(0, 0.4))
         assert run.poll() is None, "the run ended before it was killed often enough"
-        if kind == "worker":
-            kill(chooser.choice(workers(mark) or [run.pid]))
-        elif kind == "driver":
-            kill(run.pid)
-        else:
+        alive = workers(mark)
+        if kind == "worker" and alive:
+            kill(chooser.choice(alive))
+            continue
+        if kind == "group":
             kill_all(mark)
-        if kind != "worker" or run.poll() is not None:
-            run.communicate()
-            run = start(mark, *arguments)
+        run.kill()
+        run.communicate()
+        run = start(mark, *arguments)
     run.communicate(timeout=600)
     assert run.returncode == 0
     assert outputs(folder) == outputs(tmp_path / "calm")
