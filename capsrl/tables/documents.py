@@ -395,6 +395,8 @@ def find_inputs(paths: Iterable[str | Path], *, suffixes: Sequence[str] = ()) ->
             continue
         files = _find_remote(path) if is_url(path) else _find_local(path)
         chosen = [file for file in files if suffix_of(file) in known] if files != [path] else files
+        if not (files or is_url(path) or os.path.exists(path) or glob.has_magic(path)):
+            raise ConfigError(f"{path}: no such file")
         if not chosen:
             raise ConfigError(
                 f"{path}: expected a file, or a folder or pattern of files with a suffix of "

@@ -62,7 +62,7 @@ def test_other_inputs_are_refused(begun):
         label_in_bulk(["in.jsonl"], begun)
     with pytest.raises(ConfigError, match="^-: expected files, which can be read again"):
         label_in_bulk(["-"], begun)
-    with pytest.raises(ConfigError, match="none.csv: expected a file"):
+    with pytest.raises(ConfigError, match="none.csv: no such file"):
         label_in_bulk(["none.csv"], begun)
 
 

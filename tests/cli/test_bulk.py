@@ -18,7 +18,7 @@ import pytest
         (["a.csv", "out", "--rows", "word"], "--rows: expected argument, sentence, got word"),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu, cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
-        (["none.csv", "out"], "none.csv: expected a file"),
+        (["none.csv", "out"], "none.csv: no such file"),
     ],
 )
 def test_mistakes(capsrl, arguments, message):

@@ -352,9 +352,12 @@ def test_finding_inputs(tree, monkeypatch):
         f"file://{tree}/d/a/x.csv.gz",
         f"file://{tree}/d/b/x.csv",
     ]
-    for nothing, got in [("none.csv", "no file"), ("d/*.csv", "no file"), ("d/a/*.md", "none of")]:
+    (tree / "empty").mkdir()
+    for nothing, got in [("empty", "no file"), ("d/*.csv", "no file"), ("d/a/*.md", "none of")]:
         with pytest.raises(ConfigError, match=rf"^{nothing.replace('*', '.')}: expected .*{got}"):
             find_inputs([nothing])
+    with pytest.raises(ConfigError, match=r"^none\.csv: no such file$"):
+        find_inputs(["none.csv"])
 
 
 def test_links_to_folders_are_not_followed(tree):
