@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
 from capsrl.bulk.job import AUTO, Job
 from capsrl.bulk.monitor import Monitor, Status
-from capsrl.bulk.plan import Plan, check_settings, read_plan
+from capsrl.bulk.plan import PLAN, Plan, check_settings, read_plan
 from capsrl.bulk.scan import check_inputs, choose_shard_size
 from capsrl.bulk.status import BEFORE, STATUS, read_status
 from capsrl.bulk.storage import Folder
@@ -48,11 +48,13 @@ def label_in_bulk(
     paths = _find_paths(inputs, folder)
     passed = find_passed(map(job.make_input, paths), columns)
     job = dataclasses.replace(job, folder=os.getcwd(), passed=passed)
+    if not folder.has(PLAN):  # before the folder is made: some inputs may have no texts
+        chosen = choose_shard_size([*map(job.make_input, paths)])
+        shard_size = shard_size or chosen
     with folder.locked():
         plan = read_plan(folder)
         if plan is None:
             _check_empty(folder)
-            shard_size = shard_size or choose_shard_size([*map(job.make_input, paths)])
         else:  # before Ray, which takes seconds to start
             _check(plan, job, shard_size)
             check_inputs(plan, paths, folder.url)

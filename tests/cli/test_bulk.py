@@ -18,6 +18,7 @@ import pytest
         (["a.csv", "out", "--rows", "word"], "--rows: expected argument, sentence, got word"),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu, cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
+        (["a.csv", "out", "--shard-size", "9"], "a.csv: expected a column 'text' with the texts"),
         (["none.csv", "out"], "none.csv: no such file"),
     ],
 )
@@ -27,7 +28,7 @@ def test_mistakes(capsrl, arguments, message):
     done = capsrl("bulk", *arguments)
     assert done.code == 2
     assert f"error: {message}" in done.err
-    assert not Path("out/plan.jsonl").exists()
+    assert not Path("out").exists()
 
 
 def test_no_cluster(capsrl):
