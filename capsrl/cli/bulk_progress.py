@@ -96,8 +96,10 @@ def status_lines(status: Status) -> Iterator[str]:
     yield f"shards: {status['done']:,} of {status['shards']:,} done, {problems}"
     yield from (f"{name}: {status[name]:,}" for name in _COUNTED)
     yield from (f"errors, {kind}: {number:,}" for kind, number in status["errors"].items())
-    yield f"rate: {status['sentences_per_second']:,.0f} sentences/s, {status['workers']} workers"
-    if status["state"] == "running" and status["seconds_left"] is not None:
+    is_running = status["state"] == "running"
+    workers = f", {_plural(status['workers'], 'worker')}" if is_running else ""
+    yield f"rate: {status['sentences_per_second']:,.0f} sentences/s{workers}"
+    if is_running and status["seconds_left"] is not None:
         yield f"time left: {timedelta(seconds=status['seconds_left'])}"
     memory = status["memory_mb"]
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"

@@ -71,6 +71,11 @@ def test_status_tells_what_is_wrong(changes, line):
     assert any(each.startswith(line) for each in status_lines({**STATUS, **changes}))
 
 
+def test_a_run_that_has_ended_has_no_workers():
+    lines = list(status_lines({**STATUS, "state": "finished", "workers": 0}))
+    assert "rate: 1,000 sentences/s" in lines
+
+
 def test_summary_of_a_run_that_had_nothing_to_do():
     _, line = summary_lines({**STATUS, "done": 1200, "state": "finished before"}, "out")
     assert line == "1,200 of 1,200 shards; all were done before"
