@@ -12,11 +12,13 @@ from capsrl.bulk.job import AUTO, FORMATS, Job
 from capsrl.bulk.status import read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
+from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_names, with_fields
+from capsrl.data.files import suffix_of
 from capsrl.errors import ConfigError
 from capsrl.options import Options
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
-from capsrl.tables.documents import MAX_CHARACTERS
+from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
 from capsrl.tables.schema import ROWS
 from capsrl.tables.writing import TABLES
 
@@ -118,6 +120,7 @@ def bulk_command(
         threads=threads,
         options=options,
     )
+    _note_skipped(inputs or [], output)
     with show_progress() as report:
         last = label_in_bulk(
             inputs or [],
@@ -152,6 +155,14 @@ def _checked_output(inputs: Sequence[str] | None, output: str) -> str:
     if Path(output).is_file():
         raise ConfigError(f"{output}: expected a folder for the output, got a file; name it last")
     return output
+
+
+def _note_skipped(inputs: Iterable[str], output: str) -> None:
+    """Name the files of folders that are no tables or texts, but for those of the output."""
+    for folder in filter(os.path.isdir, inputs):
+        unknown = (path for path in files_of(folder) if suffix_of(path) not in SUFFIXES)
+        target = Path(output).resolve()
+        note_skipped(folder, [p for p in unknown if not p.resolve().is_relative_to(target)])
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:

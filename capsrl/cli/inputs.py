@@ -172,6 +172,12 @@ def refuse_same(path: str, output: str, option: str) -> None:
         )
 
 
+def note_skipped(folder: str, files: Collection[Path]) -> None:
+    """Say on standard error how many files of a folder are not read, and of which suffixes."""
+    if files:
+        sys.stderr.write(f"note: {folder}: skipped {_count_suffixes(files)}\n")
+
+
 def _other_than_text(line: str) -> str | None:
     """What the first line of a file is, if it is not text."""
     if _CORPUS.match(line):
@@ -236,9 +242,7 @@ def _find_files(folder: str, named: str | None, output: str, tables: TableOption
             f"{folder}: expected files with a suffix of {' '.join(_KNOWN)} ({AND_COMPRESSED}), "
             f"got {_count_suffixes(files)}"
         )
-    if len(known) < len(files):
-        skipped = _count_suffixes(set(files) - set(known))
-        sys.stderr.write(f"note: {folder}: skipped {skipped}\n")
+    note_skipped(folder, set(files) - set(known))
     return [_make_source(str(path), named, tables) for path in known]
 
 

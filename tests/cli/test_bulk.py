@@ -31,6 +31,16 @@ def test_mistakes(capsrl, arguments, message):
     assert not Path("out").exists()
 
 
+def test_files_of_other_kinds_are_named(capsrl):
+    Path("in/out").mkdir(parents=True)
+    for name in ("in/a.csv", "in/b.md", "in/c.md", "in/out/lock"):
+        Path(name).write_text("x\n1\n")
+    done = capsrl("bulk", "in", "in/out")
+    note, error = done.err.splitlines()
+    assert note == "note: in: skipped 2 files (.md)"
+    assert error.startswith("error: in/a.csv: expected a column 'text'")
+
+
 def test_no_cluster(capsrl):
     Path("a.csv").write_text("text\nDogs bark.\n")
     done = capsrl("bulk", "a.csv", "out", "--address", "127.0.0.1:1")
