@@ -18,7 +18,7 @@ from capsrl.text.spacing import text_of
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
 _STEPS = "start, 1, 2, ...: the probabilities of the network, which are not calibrated"
-_NOTE = "after a number: what was more probable than the role of the row; (role): not in the result"
+_NOTE = "after a number: what was at least as probable as the row's role; (role): not in the result"
 
 
 def make_console(file: TextIO | None = None) -> Console:

@@ -66,7 +66,7 @@ def test_trace():
         "    A0  Hiti  0.81  0-4\n"
         "\n"
         "start, 1, 2, ...: the probabilities of the network, which are not calibrated\n"
-        "after a number: what was more probable than the role of the row; "
+        "after a number: what was at least as probable as the row's role; "
         "(role): not in the result\n"
     )
 
