@@ -106,6 +106,14 @@ def test_colors_differ(dark):
     assert min(math.dist(color, cielab(INK[dark])) for color in colors.values()) >= 15
 
 
+def test_colors_on_light_paper_are_not_almost_black():
+    ink = cielab(INK[0])
+    colors = {role: cielab(role_color(role)) for role in ROLES}
+    assert min(color[0] for color in colors.values()) >= 20  # lightness
+    assert min(math.dist(colors[role], ink) for role in TOGETHER) >= 30
+    assert min(math.dist(colors[role], ink) for role in ("AM-CAU", "AM-DIR", "AM-MNR")) >= 50
+
+
 def test_cielab():
     """The white and the blue of sRGB."""
     assert [round(each, 1) for each in cielab("#ffffff")] == [100.0, 0.0, 0.0]
