@@ -59,9 +59,9 @@ def _card_html(folder: Path | None) -> str:
     """The model card in a folder, without its front matter; HTML in it is shown as text."""
     file = (folder or STATIC) / "README.md"
     card = file.read_text("utf-8", "replace") if file.is_file() else "This model has no card."
-    card = re.sub(r"\A---\n.*?\n---\n", "", card, flags=re.S)
-    html: str = MarkdownIt("js-default").render(card)
-    return html.replace(' style="text-align:', ' class="')  # the policy forbids inline styles
+    html: str = MarkdownIt("js-default").render(re.sub(r"(?s)\A---\n.*?\n---\n", "", card))
+    html = html.replace(' style="text-align:', ' class="')  # the policy forbids inline styles
+    return re.sub("(?s)<table>.*?</table>", r'<div class="scroll" tabindex="0">\g<0></div>', html)
 
 
 def _draw(body: bytes, width: int) -> dict[str, Any]:

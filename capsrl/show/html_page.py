@@ -17,11 +17,12 @@ from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
 _WIDTH = 760.0  # of drawings
-_NOTE = "Point at a role to see its meaning. Phrases are underlined, head words more thickly."
+_PHRASES = '<span class="capsrl-wide">Phrases are underlined, head words more thickly.</span>'
+_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
 _TRACE_NOTE = (
     "1, 2, ...: the network's own probability after each iteration, blank below 0.05, bold where "
-    "the word had the role; the column probability is calibrated (if the model is, without --raw). "
-    "Crossed out: not in the result."
+    'the word had the role<span class="capsrl-wide">; the column probability is calibrated (if the '
+    "model is, without --raw)</span>. Crossed out: not in the result."
 )
 
 
@@ -45,7 +46,7 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
-        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE} {GUESS_NOTE}</p>\n'
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
     )
     note = f"<p>{_TRACE_NOTE}</p>\n"  # stands before the first sentence with a trace
     for number, sentence in enumerate(sentences, start=1):

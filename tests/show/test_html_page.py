@@ -58,6 +58,20 @@ def test_notes():
     assert calibrated in html([contract(traced=True)]) and calibrated not in html([contract()])
 
 
+@needs_browser
+def test_notes_explain_only_what_is_shown():
+    """Narrow screens have no drawings, and with a trace no calibrated probabilities."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with open_browser() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_content(html([contract(traced=True)]))
+        for width in (1280, 375):
+            page.set_viewport_size({"width": width, "height": 900})
+            for shown in ("Phrases are underlined", "; the column probability"):
+                playwright.expect(page.get_by_text(shown)).to_be_visible(visible=width > 640)
+            playwright.expect(page.locator("main")).to_contain_text("Crossed out: not in")
+
+
 def test_no_links_and_no_scripts():
     page = html([contract(traced=True), long_sentence()], title="Two <sentences>")
     links = re.findall(r"""(?:https?:|//)[^"'\s<)]*""", page)
