@@ -85,7 +85,7 @@ class Part:
     """Some rows of a file, which can be read without parsing those before: `Input.documents(part)`.
 
     first   number of the first row, from 0
-    count   number of rows; some may be blank lines, which are no documents
+    count   number of rows; some may be blank lines, which are not documents
     offset  the byte at which the first row begins in the decompressed file; None for Parquet,
             which has row groups, and for encodings such as UTF-16, which are read from the start
     """
