@@ -47,7 +47,7 @@ test-all: install
 test-light:
 	$(NEW_VENV) .venv-light
 	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas pytest tokenizers
-	.venv-light/bin/pytest -q tests/text tests/data tests/score tests/show tests/test_sentence.py tests/model/test_wordpiece.py
+	.venv-light/bin/pytest -q tests/text tests/files tests/formats tests/frames tests/score tests/show tests/tables tests/test_sentence.py tests/predict/test_wordpiece.py
 
 .venv-release/tools: constraints.txt
 	$(NEW_VENV) .venv-release

@@ -32,8 +32,8 @@ from pathlib import Path
 
 from label_worker import WAYS
 
-from capsrl.data.formats import read_sentences
 from capsrl.device import available_cores
+from capsrl.formats.formats import read_sentences
 
 HERE = Path(__file__).resolve()
 CORPUS = HERE.parents[2] / "shared/data/en_ewt/test.conll09.xz"

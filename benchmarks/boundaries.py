@@ -2,8 +2,8 @@
 
     python benchmarks/boundaries.py GOLD.conll09 [MODEL]
 
-GOLD has a spans file beside it (capsrl/data/spans.py). The model scores the phrase of every word
-for every gold predicate, so the phrases at all gold heads are compared, whatever roles it finds.
+GOLD has a spans file beside it (capsrl/formats/phrase_file.py). The model scores the phrase of every
+word for every gold predicate, so the phrases at all gold heads are compared, whatever roles it finds.
 """
 
 import sys
@@ -12,11 +12,11 @@ from pathlib import Path
 import torch
 
 import capsrl
-from capsrl.data.formats import read_sentences
-from capsrl.data.spans import spans_file_of
-from capsrl.model.folder import load_network
-from capsrl.model.indexing import IGNORED, bucket
-from capsrl.model.network import Network
+from capsrl.formats.formats import read_sentences
+from capsrl.formats.phrase_file import spans_file_of
+from capsrl.network.network import Network
+from capsrl.network.save import load_network
+from capsrl.predict.indexing import IGNORED, bucket
 from capsrl.sentence import Sentence
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from capsrl.model.embeddings.elmo import Elmo, Spelling
+from capsrl.network.embeddings.elmo import Elmo, Spelling
 from capsrl.sentence import Sentence
 
 ORIGINAL = {

@@ -9,8 +9,8 @@ import sys
 from collections import defaultdict
 
 import capsrl
-from capsrl.data.files import read_lines
-from capsrl.data.formats import read_sentences
+from capsrl.files.local import read_lines
+from capsrl.formats.formats import read_sentences
 from capsrl.score import score
 
 

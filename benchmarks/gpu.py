@@ -21,10 +21,10 @@ from pathlib import Path
 import torch
 
 import capsrl
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import read_lines
+from capsrl.files.local import read_lines
+from capsrl.formats.conll09 import read_conll09
 from capsrl.labeler import Labeler
-from capsrl.model.torch_backend import TorchBackend
+from capsrl.network.backend import TorchBackend
 from capsrl.score import score
 from capsrl.sentence import Sentence
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 import capsrl
 from capsrl import Argument, Proposition, Sentence
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 from capsrl.score import Scores, score
 
 Span = tuple[int, int]

@@ -23,8 +23,8 @@ import torch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
-from capsrl.model.capsules import WordCapsuleLayer
-from capsrl.model.routing import Routing, route_predicates
+from capsrl.network.capsules import WordCapsuleLayer
+from capsrl.network.routing import Routing, route_predicates
 
 LITERAL = Path(__file__).resolve().parent.parent / "tests" / "helpers" / "literal.py"
 

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 
 import capsrl
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 from capsrl.sentence import Sentence
 
 START = "import sys, capsrl; capsrl.load(sys.argv[1], device='cpu', runtime=sys.argv[2])"

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 
 import capsrl
 from capsrl import Labeler, Proposition, Sentence
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 from capsrl.score import score
 
 KINDS = ("seen", "other sense", "other lemma")

@@ -20,8 +20,8 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from capsrl.data.formats import read_sentences
-from capsrl.data.spans import spans_file_of
+from capsrl.formats.formats import read_sentences
+from capsrl.formats.phrase_file import spans_file_of
 from capsrl.sentence import Sentence
 from capsrl.spacy import register, score_examples, to_sentences
 from capsrl.spacy.sentences import read_sentences as read_doc

@@ -21,7 +21,7 @@ import spacy
 from spacy.language import Language
 
 import capsrl
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
 CHUNK = 50  # texts

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from capsrl.data.conllu import read_conllu
-from capsrl.data.files import read_lines
 from capsrl.errors import DataError
+from capsrl.files.local import read_lines
+from capsrl.formats.conllu import read_conllu
 from capsrl.sentence import Sentence
 from capsrl.text.sentences import Span, read_text
 

@@ -11,8 +11,8 @@ import argparse
 import time
 
 import capsrl
-from capsrl.data.formats import read_sentences
 from capsrl.device import available_cores, default_threads
+from capsrl.formats.formats import read_sentences
 
 THREADS = (1, 2, 4)
 

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
 
 from capsrl.config import ModelConfig
-from capsrl.data.frame_index import FrameIndex
-from capsrl.data.frame_sources import choose_frames
 from capsrl.device import default_threads
 from capsrl.errors import ConfigError, DataError
-from capsrl.model.backend import Backend
-from capsrl.model.calibration import Calibration, load_calibration
-from capsrl.model.indexing import IndexedSentence, bucket
-from capsrl.model.inventory import Inventory
-from capsrl.model.loading import as_backend, open_backend
-from capsrl.model.predictor import Predictor
+from capsrl.frames.index import FrameIndex
+from capsrl.frames.user import choose_frames
 from capsrl.options import OptionKeywords, Options, make_options
+from capsrl.predict.backend import Backend
+from capsrl.predict.calibration import Calibration, load_calibration
+from capsrl.predict.indexing import IndexedSentence, bucket
+from capsrl.predict.inventory import Inventory
+from capsrl.predict.loading import as_backend, open_backend
+from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
 from capsrl.text.reading import is_missing, mark_predicates, to_sentences
@@ -26,9 +26,9 @@ from capsrl.text.reading import is_missing, mark_predicates, to_sentences
 if TYPE_CHECKING:  # labeling needs no torch
     import torch
 
-    from capsrl.model.ensemble import Ensemble
-    from capsrl.model.network import Network
-    from capsrl.model.weights import Precision
+    from capsrl.network.network import Network
+    from capsrl.network.weights import Precision
+    from teachers.ensemble import Ensemble
 
 Text = str | Sentence
 Missing = Literal["error", "empty"]
@@ -338,7 +338,7 @@ class Labeler:
 
     def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
         """Write the model folder, replacing a model that was there; needs torch."""
-        from capsrl.model.folder import save_network
+        from capsrl.network.save import save_network
 
         save_network(
             self.network,

@@ -18,7 +18,7 @@ from typing import Any
 from capsrl import find_model, shipped_models
 from capsrl.config import ROUTED, LossConfig, Recipe
 from capsrl.errors import ConfigError, ModelError
-from capsrl.model.read_folder import read_config
+from capsrl.predict.read_folder import read_config
 from capsrl.settings import (
     COSMETIC,
     PATH_OR_MODEL,

@@ -207,7 +207,7 @@ class Sentence:
         return data
 
     def to_json(self) -> str:
-        """One line of JSON, without its line end; `capsrl.data.jsonl.json_schema` describes it."""
+        """One line of JSON, without its line end; see `capsrl.formats.jsonl.json_schema`."""
         line: str = _jsonl().format_jsonl(self)
         return line.removesuffix("\n")
 
@@ -241,7 +241,7 @@ def _show() -> ModuleType:
 
 
 def _jsonl() -> ModuleType:
-    from capsrl.data import jsonl
+    from capsrl.formats import jsonl
 
     return jsonl
 

@@ -18,8 +18,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from capsrl.config import ROUTED, Recipe
-from capsrl.data.files import file_digest
 from capsrl.errors import ConfigError
+from capsrl.files.local import file_digest
 from capsrl.recipe import DEFAULTS, defining_settings, read_recipe
 from capsrl.train.checkpoint import run_fingerprint
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import torch
 
 import capsrl
-from capsrl.data.formats import read_sentences
 from capsrl.device import available_cores, find_device
 from capsrl.errors import CapsrlError, ConfigError
+from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.train.loop import run as train
 from capsrl.train.signals import Interrupted

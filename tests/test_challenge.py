@@ -18,9 +18,9 @@ from benchmarks.challenge import (
     read_challenge,
     table,
 )
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import read_lines
 from capsrl.errors import DataError
+from capsrl.files.local import read_lines
+from capsrl.formats.conll09 import read_conll09
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.text.sentences import read_text
 
@@ -92,7 +92,7 @@ def test_every_fact_is_needed(case):
 
 
 def test_senses_and_roles_are_those_of_the_frames():
-    frames = pytest.importorskip("capsrl.data.frame_index").FrameIndex.load(FRAMES)
+    frames = pytest.importorskip("capsrl.frames.index").FrameIndex.load(FRAMES)
     for case in CASES:
         senses = {fact.predicate: fact.value for fact in case.facts if fact.kind == "sense"}
         for predicate, sense in senses.items():

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import capsrl
-from capsrl.data.jsonl import sentence_from_dict
 from capsrl.errors import ConfigError, DataError, ModelError
+from capsrl.formats.jsonl import sentence_from_dict
 from capsrl.sentence import Sentence
 from capsrl.show.role_history import role_histories
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text

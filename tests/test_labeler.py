@@ -7,11 +7,11 @@ import torch
 
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
-from capsrl.model.build import make_network
-from capsrl.model.calibration import counts_of_senses
-from capsrl.model.inventory import build_inventory
-from capsrl.model.torch_backend import TorchBackend
+from capsrl.network.backend import TorchBackend
+from capsrl.network.build import make_network
 from capsrl.options import Options
+from capsrl.predict.calibration import counts_of_senses
+from capsrl.predict.inventory import build_inventory
 from tests.helpers.tiny_networks import (
     CALIBRATION,
     SENTENCES,
@@ -72,7 +72,7 @@ def test_pairs_looked_at_together_change_nothing(bert, mark, monkeypatch):
     together = label(labeler, ALL, predicates="found")
     assert max(len(s.propositions) for s in together) > 2
     for pairs in (1, 20):
-        monkeypatch.setattr("capsrl.model.torch_backend.TorchBackend.max_pairs", pairs)
+        monkeypatch.setattr("capsrl.network.backend.TorchBackend.max_pairs", pairs)
         assert_same_answers(label(labeler, ALL, predicates="found"), together)
 
 

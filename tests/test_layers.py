@@ -16,8 +16,10 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 GROUND = {"errors", "sentence"}
 SETTINGS = GROUND | {"config", "settings"}
-MODEL = SETTINGS | {"options", "text", "data", "device", "model"}
-TRAIN = MODEL | {"labeler", "recipe", "score", "capsrl"}
+READING = SETTINGS | {"text", "files", "formats", "frames"}
+PREDICT = READING | {"options", "device", "predict"}
+NETWORK = PREDICT | {"network"}
+TRAIN = NETWORK | {"labeler", "recipe", "score", "capsrl"}
 # What each layer may import besides itself; `capsrl` is the package's own __init__.
 MAY_IMPORT = {
     "errors": set(),
@@ -26,47 +28,49 @@ MAY_IMPORT = {
     "config": {"settings"},
     "options": GROUND | {"text"},
     "device": GROUND,
-    "recipe": MODEL | {"capsrl"},
     "text": GROUND,
-    "data": SETTINGS | {"text"},
-    "tables": GROUND | {"data", "text"},
+    "files": GROUND,
+    "formats": GROUND | {"text", "files"},
+    "frames": GROUND | {"text", "files"},
+    "tables": GROUND | {"files", "formats", "text"},
     "score": GROUND,
     "show": GROUND | {"text"},
-    "model": MODEL,
-    "labeler": MODEL,
-    "export": MODEL,
-    "bulk": MODEL | {"labeler", "tables", "capsrl"},
-    "distill": TRAIN,
-    "train": TRAIN | {"distill"},
-    "serve": MODEL | {"labeler", "show", "capsrl", "tables"},
-    "cli": TRAIN | {"distill", "export", "train", "show", "serve", "tables", "bulk"},
-    "spacy": MODEL | {"labeler", "score", "show", "capsrl"},
+    "predict": PREDICT,
+    "labeler": PREDICT,
+    "network": NETWORK,
+    "export": PREDICT,
+    "recipe": NETWORK | {"capsrl"},
+    "bulk": PREDICT | {"labeler", "tables", "capsrl"},
+    "train": TRAIN,
+    "serve": PREDICT | {"labeler", "show", "capsrl", "tables"},
+    "cli": TRAIN | {"export", "train", "show", "serve", "tables", "bulk"},
+    "spacy": PREDICT | {"labeler", "score", "show", "capsrl"},
     "capsrl": GROUND | {"options"},
     "__main__": {"cli"},
 }
 # Layers above the one that offers them, and what only some calls need, imported when called.
 LAZY = {
-    "capsrl.sentence._jsonl": "capsrl.data",
+    "capsrl.sentence._jsonl": "capsrl.formats",
     "capsrl.sentence._rows": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress_bar",
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.to_frame": "capsrl.tables",
-    "capsrl.labeler.Labeler.save": "capsrl.model.folder",
-    "capsrl.model.loading.as_backend": "capsrl.model.torch_backend",
-    "capsrl.model.loading._open_onnx": "capsrl.model.onnx_backend",
-    "capsrl.model.onnx_backend.OnnxBackend.run": "concurrent.futures",
-    "capsrl.model.loading._load_network": "capsrl.model.folder",
+    "capsrl.labeler.Labeler.save": "capsrl.network.save",
+    "capsrl.predict.loading.as_backend": "capsrl.network.backend",
+    "capsrl.predict.loading._open_onnx": "capsrl.predict.onnx",
+    "capsrl.predict.onnx.OnnxBackend.run": "concurrent.futures",
+    "capsrl.predict.loading._load_network": "capsrl.network.save",
     "capsrl.cli.bulk.bulk_command": "capsrl.bulk.run",
     "capsrl.cli.export.export_command": "capsrl.export.folder",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
-    "capsrl.cli.distill.distill_command": "capsrl.distill.shards",
+    "teachers.command.distill_command": "teachers.shards",
     "capsrl.cli.calibrate.calibrate_command": "capsrl.train.calibrate",
 }
-MAY_HAVE_TORCH = tuple(f"capsrl.{layer}" for layer in ("model", "distill", "train"))
+MAY_HAVE_TORCH = tuple(f"capsrl.{layer}" for layer in ("network", "train"))
 # Modules without a test file of their name, and why.
 WITHOUT_TESTS = {
-    "capsrl.model.backend": "an interface, tested by its implementations",
+    "capsrl.predict.backend": "an interface, tested by its implementations",
     "capsrl.serve.limits": "constants, tested where they limit something",
     "capsrl.text.layout": "a record of two options, tested where they are read",
 }
@@ -158,23 +162,31 @@ def test_imports_go_one_way(extras):
 @pytest.mark.parametrize(
     ("module", "source", "found"),
     [
-        ("capsrl.data.x", "from capsrl.model import y", "capsrl.data.x imports capsrl.model"),
-        ("capsrl.score.x", "import capsrl.data.files", "capsrl.score.x imports capsrl.data.files"),
+        (
+            "capsrl.formats.x",
+            "from capsrl.network import y",
+            "capsrl.formats.x imports capsrl.network",
+        ),
+        (
+            "capsrl.score.x",
+            "import capsrl.files.local",
+            "capsrl.score.x imports capsrl.files.local",
+        ),
         ("capsrl.show.x", "import torch.nn", "capsrl.show.x imports torch when it is imported"),
         (
-            "capsrl.model.x",
-            "def f():\n    from capsrl.data import y",
-            "capsrl.model.x.f imports capsrl.data when it is called",
+            "capsrl.network.x",
+            "def f():\n    from capsrl.formats import y",
+            "capsrl.network.x.f imports capsrl.formats when it is called",
         ),
         (
             "capsrl.sentence",
-            "def _jsonl():\n    import capsrl.model",
-            "capsrl.sentence._jsonl imports capsrl.model when it is called",
+            "def _jsonl():\n    import capsrl.network",
+            "capsrl.sentence._jsonl imports capsrl.network when it is called",
         ),
         (
-            "capsrl.data.x",
+            "capsrl.formats.x",
             "try:\n    import capsrl.cli\nexcept ImportError:\n    pass",
-            "capsrl.data.x imports capsrl.cli",
+            "capsrl.formats.x imports capsrl.cli",
         ),
     ],
 )
@@ -185,12 +197,15 @@ def test_wrong_ways_are_found(extras, module, source, found):
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("capsrl.model.x", "import torch\nfrom capsrl.data import y\nfrom capsrl.model import z"),
-        ("capsrl.data.x", "def f():\n    import h5py"),
-        ("capsrl.data.x", "if TYPE_CHECKING:\n    from capsrl.labeler import Labeler"),
+        (
+            "capsrl.network.x",
+            "import torch\nfrom capsrl.formats import y\nfrom capsrl.network import z",
+        ),
+        ("capsrl.formats.x", "def f():\n    import h5py"),
+        ("capsrl.formats.x", "if TYPE_CHECKING:\n    from capsrl.labeler import Labeler"),
         (
             "capsrl.sentence",
-            "def _jsonl():\n    from capsrl.data import jsonl",
+            "def _jsonl():\n    from capsrl.formats import jsonl",
         ),
     ],
 )
@@ -200,7 +215,7 @@ def test_right_ways_are_not(extras, module, source):
 
 def test_light_parts_stay_light():
     code = (
-        "import sys, capsrl, capsrl.show, capsrl.score, capsrl.data.formats, capsrl.labeler\n"
+        "import sys, capsrl, capsrl.show, capsrl.score, capsrl.formats.formats, capsrl.labeler\n"
         "heavy = {'torch', 'transformers', 'safetensors', 'onnx', 'onnxruntime', 'matplotlib',\n"
         "         'spacy', 'pydantic', 'fastapi'}\n"
         "print(sorted(heavy & sys.modules.keys()))"

@@ -4,8 +4,8 @@ from itertools import islice
 
 import pytest
 
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import read_lines
+from capsrl.files.local import read_lines
+from capsrl.formats.conll09 import read_conll09
 from capsrl.sentence import Sentence
 
 TAGS = ("DT", "NN", "IN", "DT", "NN", "VBD", "PRP", ".")

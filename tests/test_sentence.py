@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from capsrl.data.jsonl import read_jsonl
+from capsrl.formats.jsonl import read_jsonl
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 

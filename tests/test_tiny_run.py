@@ -9,8 +9,8 @@ import torch
 from typer.testing import CliRunner
 
 from capsrl.cli import app
-from capsrl.data.formats import read_sentences
 from capsrl.errors import ConfigError, ModelError
+from capsrl.formats.formats import read_sentences
 from capsrl.train.log import read_log
 
 ROOT = Path(__file__).resolve().parent.parent

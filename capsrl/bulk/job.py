@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import capsrl
-from capsrl.data.frame_sources import user_index
+from capsrl.frames.user import user_index
 from capsrl.labeler import Labeler
-from capsrl.model.loading import choose_runtime
 from capsrl.options import Options
+from capsrl.predict.loading import choose_runtime
 from capsrl.tables.documents import MAX_CHARACTERS, Input
 from capsrl.tables.schema import NOTHING, Passed
 

@@ -12,9 +12,9 @@ from capsrl.bulk.scan import check_inputs, choose_shard_size
 from capsrl.bulk.status import BEFORE, STATUS, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
-from capsrl.data.files import STANDARD, is_url
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError
+from capsrl.files.local import STANDARD, is_url
 from capsrl.tables.documents import find_inputs
 from capsrl.tables.schema import find_passed
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from capsrl.bulk.plan import Plan, Source
-from capsrl.data.files import file_system_of, is_url
 from capsrl.errors import ConfigError, DataError
+from capsrl.files.local import file_system_of, is_url
 from capsrl.tables.documents import Input
 
 TEXT_OF_SHARD = 1 << 17  # characters of text in a shard of the default size, about

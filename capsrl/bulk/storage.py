@@ -14,8 +14,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from capsrl.data.files import file_system_of, is_url
 from capsrl.errors import ConfigError, DataError
+from capsrl.files.local import file_system_of, is_url
 
 try:
     import fcntl

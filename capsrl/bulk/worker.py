@@ -16,8 +16,8 @@ from capsrl.bulk.plan import Piece
 from capsrl.bulk.rows import RowReader
 from capsrl.bulk.status import Counts, counts_name, error_kind
 from capsrl.bulk.storage import Folder
-from capsrl.data.jsonl import format_object
 from capsrl.errors import ModelError
+from capsrl.formats.jsonl import format_object
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document

@@ -5,13 +5,12 @@ from typing import Annotated
 
 import typer
 
-from capsrl.cli.convert_corpus import CORPORA, SUFFIX, convert_corpus
 from capsrl.cli.inputs import check_text, refuse_same
 from capsrl.cli.options import Encoding, From, option
 from capsrl.cli.progress import watched_lines
-from capsrl.data.convert.clear_parser import PIPELINE
-from capsrl.data.files import name_of
-from capsrl.data.formats import (
+from capsrl.errors import ConfigError
+from capsrl.files.local import name_of
+from capsrl.formats.formats import (
     EXPORTS,
     TEXT,
     WRITABLE,
@@ -19,7 +18,8 @@ from capsrl.data.formats import (
     parse_sentences,
     write_sentences,
 )
-from capsrl.errors import ConfigError
+from corpora.clear_parser import PIPELINE
+from corpora.convert import CORPORA, SUFFIX, convert_corpus
 
 
 def convert_command(

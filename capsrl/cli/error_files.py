@@ -7,8 +7,8 @@ from os.path import basename
 from typing import Any
 
 from capsrl.cli.error_page import error_page
-from capsrl.data.files import open_writer, suffix_of
 from capsrl.errors import ConfigError
+from capsrl.files.local import open_writer, suffix_of
 from capsrl.score import Comparison
 
 PAGE, LINES = (".html", ".htm"), (".jsonl",)

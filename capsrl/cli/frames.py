@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from capsrl.cli.options import option
-from capsrl.data.frame_sources import user_index
-from capsrl.data.frames import read_frames
+from capsrl.frames.user import user_index
+from capsrl.frames.xml import read_frames
 
 
 def frames_command(

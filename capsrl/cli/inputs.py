@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from capsrl.cli.progress import watched_lines, watched_texts
-from capsrl.data.compression import AND_COMPRESSED
-from capsrl.data.files import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
-from capsrl.data.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
-from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError, DataError
+from capsrl.files.compression import AND_COMPRESSED
+from capsrl.files.local import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
+from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
+from capsrl.formats.phrase_file import SUFFIX as SPANS
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import FORMATS as DOCUMENTS
 from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, files_of, find_inputs

@@ -11,8 +11,8 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import typer
 
-from capsrl.data.formats import CORPORA, READABLE
 from capsrl.errors import ConfigError
+from capsrl.formats.formats import CORPORA, READABLE
 
 
 def option(metavar: str, help: str, *flags: str, **others: Any) -> Any:  # noqa: ANN401

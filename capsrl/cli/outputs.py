@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsrl.cli.inputs import Source
-from capsrl.data.compression import COMPRESSED
-from capsrl.data.files import STANDARD, open_binary_writer, open_writer
-from capsrl.data.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
-from capsrl.data.jsonl import format_object
-from capsrl.data.spans import SUFFIX as SPANS
 from capsrl.errors import ConfigError
+from capsrl.files.compression import COMPRESSED
+from capsrl.files.local import STANDARD, open_binary_writer, open_writer
+from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
+from capsrl.formats.jsonl import format_object
+from capsrl.formats.phrase_file import SUFFIX as SPANS
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet

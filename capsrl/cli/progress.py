@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from capsrl.data.compression import COMPRESSED
-from capsrl.data.files import name_of, read_lines
+from capsrl.files.compression import COMPRESSED
+from capsrl.files.local import name_of, read_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress

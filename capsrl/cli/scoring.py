@@ -13,10 +13,10 @@ from capsrl.cli.calibration_tables import print_calibration
 from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
-from capsrl.data.files import STANDARD
-from capsrl.data.formats import CORPORA, SentenceReader, format_of, read_sentences
-from capsrl.data.spans import SUFFIX, spans_file_of
 from capsrl.errors import ConfigError, DataError
+from capsrl.files.local import STANDARD
+from capsrl.formats.formats import CORPORA, SentenceReader, format_of, read_sentences
+from capsrl.formats.phrase_file import SUFFIX, spans_file_of
 from capsrl.score import (
     MODES,
     MisalignedError,

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.scoring import check_standard_input, read_corpus
-from capsrl.data.files import name_of
-from capsrl.data.stats import CorpusStats, count_sentences, length_bin, ranked
+from capsrl.files.local import name_of
+from capsrl.formats.stats import CorpusStats, count_sentences, length_bin, ranked
 
 Key = TypeVar("Key", bound=Hashable)
 _WIDTH = 20  # of a column; two of them fit into 80 columns

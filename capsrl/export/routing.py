@@ -12,7 +12,7 @@ from capsrl.export.builder import FLOAT, Builder
 
 @dataclass(frozen=True)
 class Capsules:
-    """Word capsules of the predicates of a sentence; see `capsrl.model.capsules`.
+    """Word capsules of the predicates of a sentence; see `capsrl.network.capsules`.
 
     pull        weights P T R -> P R D
     pull_equal  the same for weights P T 1 that are those of all roles
@@ -194,7 +194,7 @@ def _agree(builder: Builder, config: ModelConfig, intermediate: str) -> tuple[st
 
 
 def _squash(builder: Builder, vectors: str) -> str:
-    """`capsrl.model.routing.squash`."""
+    """`capsrl.network.routing.squash`."""
     squared = builder.op("ReduceSumSquare", vectors, builder.ints(-1), keepdims=1)
     longer = builder.op("Add", squared, builder.constant(1, np.float32))
     root = builder.op("Sqrt", builder.op("Add", squared, builder.constant(1e-8, np.float32)))

@@ -8,8 +8,8 @@ from itertools import chain, islice
 
 from fastapi import HTTPException
 
-from capsrl.data.conll09 import format_conll09
 from capsrl.errors import CapsrlError
+from capsrl.formats.conll09 import format_conll09
 from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence

@@ -20,8 +20,8 @@ from thinc.api import CupyOps, get_current_ops
 from thinc.compat import cupy
 
 import capsrl
-from capsrl.data.files import open_writer
 from capsrl.errors import ConfigError, ModelError
+from capsrl.files.local import open_writer
 from capsrl.options import RAW_TEXT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.model_files import read_files, write_files

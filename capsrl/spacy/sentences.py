@@ -6,7 +6,7 @@ from itertools import groupby
 
 from spacy.tokens import Doc, Token
 
-from capsrl.data.jsonl import sentence_from_dict, sentence_to_dict
+from capsrl.formats.jsonl import sentence_from_dict, sentence_to_dict
 from capsrl.sentence import Sentence
 from capsrl.spacy.storage import Plain, read_propositions
 from capsrl.text.sentences import MAX_WORDS, split_text

@@ -9,8 +9,8 @@ from typing import Any, Generic, TypeVar, overload
 
 from spacy.tokens import Doc, Span, Token
 
-from capsrl.data.jsonl import sentence_from_dict
 from capsrl.errors import ConfigError
+from capsrl.formats.jsonl import sentence_from_dict
 from capsrl.spacy.storage import Plain, clear, is_predicate, read_propositions, store
 
 SPANS_KEY = "capsrl"  # in doc.spans

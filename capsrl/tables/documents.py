@@ -23,8 +23,9 @@ from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
-from capsrl.data.compression import damages
-from capsrl.data.files import (
+from capsrl.errors import ConfigError, DataError
+from capsrl.files.compression import damages
+from capsrl.files.local import (
     STANDARD,
     file_system_of,
     find_encoding,
@@ -33,7 +34,6 @@ from capsrl.data.files import (
     open_binary,
     suffix_of,
 )
-from capsrl.errors import ConfigError, DataError
 from capsrl.tables.parquet import open_parquet, parquet_rows
 from capsrl.tables.records import (
     ESCAPE,

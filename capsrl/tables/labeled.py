@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from capsrl.data.jsonl import format_jsonl, format_object, sentence_to_dict
+from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import Document
 from capsrl.tables.rows import Cells, argument_rows, sentence_row

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from capsrl.errors import DataError
 from capsrl.labeler import Labeler
-from capsrl.model.calibration import (
+from capsrl.predict.calibration import (
     PREDICATE,
     Calibration,
     Curve,

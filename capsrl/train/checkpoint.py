@@ -23,11 +23,11 @@ from torch.optim import Optimizer
 
 from capsrl import find_model
 from capsrl.config import Recipe
-from capsrl.data.files import file_digest
-from capsrl.distill.shards import MANIFEST
 from capsrl.errors import ConfigError, ModelError
+from capsrl.files.local import file_digest
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
 from capsrl.train.start import model_digest
+from teachers.shards import MANIFEST
 
 FORMAT = 2
 _EPOCHS = "train.epochs"

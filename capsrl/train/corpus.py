@@ -5,9 +5,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from capsrl.config import DataConfig, Recipe
-from capsrl.data.formats import read_sentences
-from capsrl.data.spans import spans_file_of
 from capsrl.errors import DataError
+from capsrl.formats.formats import read_sentences
+from capsrl.formats.phrase_file import spans_file_of
 from capsrl.recipe import recipe_paths
 from capsrl.sentence import Sentence
 from capsrl.text.lemmatizer import Lemmatizer
@@ -55,7 +55,7 @@ def check_files(recipe: Recipe) -> None:
 def read_corpus(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
-    Arguments have phrases where a spans file is beside the corpus (capsrl/data/spans.py).
+    Arguments have phrases where a spans file is beside the corpus (capsrl/formats/phrase_file.py).
 
     lemmatizer  finds the lemmas of predicates in training files without lemmas, by which their
                 senses are known

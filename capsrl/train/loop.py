@@ -16,13 +16,12 @@ from torch import Tensor
 
 from capsrl import find_model
 from capsrl.config import ROUTED, Recipe
-from capsrl.data.files import open_writer
-from capsrl.distill.corpus import SoftCorpus
 from capsrl.errors import ConfigError
+from capsrl.files.local import open_writer
 from capsrl.labeler import Labeler
-from capsrl.model.batches import Batch
-from capsrl.model.read_folder import read_inventory
-from capsrl.model.weights import Precision
+from capsrl.network.batches import Batch
+from capsrl.network.weights import Precision
+from capsrl.predict.read_folder import read_inventory
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -46,6 +45,7 @@ from capsrl.train.prefetch import prefetch
 from capsrl.train.processes import Processes
 from capsrl.train.setup import build_network, build_step
 from capsrl.train.signals import Interrupted, StopRequest, defer_signals
+from capsrl.train.soft_corpus import SoftCorpus
 from capsrl.train.workers import make_batches
 
 LOG_EVERY = 50  # steps; the only times, besides checkpoints, when the host waits for a GPU
@@ -262,7 +262,7 @@ class Training:
             raise _Stopped
 
     def _precision(self) -> Precision:
-        """How the model is saved; see `capsrl.model.weights` on weights that start quantized."""
+        """How the model is saved; see `capsrl.network.weights` on weights that start quantized."""
         train = self.recipe.train
         is_started = train.from_ is not None
         return "dithered" if is_started and train.precision == "compact" else train.precision

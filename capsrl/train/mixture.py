@@ -3,10 +3,10 @@
 import random
 from collections.abc import Callable, Sequence
 
-from capsrl.distill.corpus import SoftBatch, SoftCorpus
-from capsrl.model.batches import Batch
-from capsrl.model.indexing import IndexedSentence, bucket
-from capsrl.model.network import Network
+from capsrl.network.batches import Batch
+from capsrl.network.network import Network
+from capsrl.predict.indexing import IndexedSentence, bucket
+from capsrl.train.soft_corpus import SoftBatch, SoftCorpus
 
 Planned = list[int] | SoftBatch  # numbers of annotated sentences, or sentences of shards
 _NEXT = 1_000_000_007  # between the seeds of an epoch, to keep clear of those of other epochs

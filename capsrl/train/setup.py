@@ -12,14 +12,14 @@ from torch import Tensor
 
 from capsrl import find_model
 from capsrl.config import Recipe
-from capsrl.data.frame_index import NO_FRAMES
-from capsrl.data.frame_sources import load_frames
-from capsrl.model.batches import Batch
-from capsrl.model.build import make_network
-from capsrl.model.inventory import Inventory, build_inventory
-from capsrl.model.loss import Losses, compute_loss
-from capsrl.model.network import Network, Output
-from capsrl.model.soft_loss import compute_soft_loss
+from capsrl.frames.index import NO_FRAMES
+from capsrl.frames.user import load_frames
+from capsrl.network.batches import Batch
+from capsrl.network.build import make_network
+from capsrl.network.loss import Losses, compute_loss
+from capsrl.network.network import Network, Output
+from capsrl.network.soft_loss import compute_soft_loss
+from capsrl.predict.inventory import Inventory, build_inventory
 from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.train.corpus import Corpus
 from capsrl.train.optim import make_groups, make_optimizer, trained_parameters

@@ -13,15 +13,15 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.data.files import file_digest
-from capsrl.data.frame_index import NO_FRAMES
-from capsrl.model.build import attach_files, make_network
-from capsrl.model.inventory import Inventory
-from capsrl.model.network import Network
-from capsrl.model.read_folder import FRAMES, read_inventory
-from capsrl.model.vocabulary import Vocab
-from capsrl.model.weight_files import weight_files
-from capsrl.model.weights import check_weights, load_weights
+from capsrl.files.local import file_digest
+from capsrl.frames.index import NO_FRAMES
+from capsrl.network.build import attach_files, make_network
+from capsrl.network.network import Network
+from capsrl.network.weights import check_weights, load_weights
+from capsrl.predict.inventory import Inventory
+from capsrl.predict.read_folder import FRAMES, read_inventory
+from capsrl.predict.vocabulary import Vocab
+from capsrl.predict.weight_files import weight_files
 from capsrl.text.lemmatizer import Lemmatizer
 
 _CAPSULES, _NODE = "forms.weight", "routing.node.weight"

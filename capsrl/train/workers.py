@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from capsrl.errors import ConfigError
-from capsrl.model.batches import Batch, map_leaves
+from capsrl.network.batches import Batch, map_leaves
 
 Item = TypeVar("Item")
 

@@ -2,7 +2,7 @@ import subprocess
 
 import pytest
 
-from capsrl.data.formats import read_sentences, write_sentences
+from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from tests.helpers.terminal import run_on_a_terminal
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.data.formats import read_sentences, write_sentences
+from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.score import score
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.text.phrases import with_phrases

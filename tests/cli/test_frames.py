@@ -5,8 +5,8 @@ import json
 import pytest
 
 import capsrl as library
-from capsrl.data.frame_index import FrameIndex
-from capsrl.data.frame_sources import user_index
+from capsrl.frames.index import FrameIndex
+from capsrl.frames.user import user_index
 
 SELL = """<frameset><predicate lemma="sell"><roleset id="sell.01" name="give for money">
 <aliases><alias pos="v">sell</alias><alias pos="n">selling</alias></aliases><roles>

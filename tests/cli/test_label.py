@@ -18,10 +18,10 @@ from jsonschema import Draft202012Validator
 
 import capsrl as library
 from capsrl.cli.inputs import Source, read_source
-from capsrl.data.bio import format_allennlp, format_brackets
-from capsrl.data.formats import read_sentences, write_sentences
-from capsrl.data.jsonl import json_schema, sentence_from_dict
-from capsrl.data.spans import format_spans
+from capsrl.formats.bio import format_allennlp, format_brackets
+from capsrl.formats.formats import read_sentences, write_sentences
+from capsrl.formats.jsonl import json_schema, sentence_from_dict
+from capsrl.formats.phrase_file import format_spans
 from capsrl.show.role_history import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal

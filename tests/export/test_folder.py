@@ -3,8 +3,8 @@
 import pytest
 
 from capsrl.errors import ModelError
-from capsrl.model.loading import choose_runtime
-from capsrl.model.weight_files import find_stored
+from capsrl.predict.loading import choose_runtime
+from capsrl.predict.weight_files import find_stored
 from tests.helpers.crashes import crashes
 from tests.helpers.tiny_networks import edit_json, make_config, make_labeler, write_encoder
 

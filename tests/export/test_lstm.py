@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from capsrl.model.encoder import BiLSTM
-from capsrl.model.weights import load_weights
+from capsrl.network.encoder import BiLSTM
+from capsrl.network.weights import load_weights
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from capsrl.model.batches import Predicates
+from capsrl.network.batches import Predicates
 from tests.helpers.tiny_networks import make_config, make_labeler
 
 pytest.importorskip("onnx")
@@ -12,7 +12,7 @@ pytest.importorskip("onnxruntime")
 
 from capsrl.export.builder import Builder  # noqa: E402
 from capsrl.export.propositions import propositions_graph  # noqa: E402
-from capsrl.model.weight_files import find_stored  # noqa: E402
+from capsrl.predict.weight_files import find_stored  # noqa: E402
 from tests.helpers.graphs import run_model  # noqa: E402
 
 # Two sentences, of 40 and 3 words: farther apart than any distance that has its own embedding.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from capsrl.model.capsules import WordCapsuleLayer
-from capsrl.model.routing import Routing
+from capsrl.network.capsules import WordCapsuleLayer
+from capsrl.network.routing import Routing
 from tests.helpers.tiny_networks import make_config
 
 pytest.importorskip("onnx")

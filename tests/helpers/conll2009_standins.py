@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from capsrl.model.embeddings.vector_files import MAGIC
+from capsrl.network.embeddings.vector_files import MAGIC
 
 h5py = pytest.importorskip("h5py")
 ELMO = "elmo_2x4096_512_2048cnn_2xhighway"

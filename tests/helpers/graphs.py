@@ -5,8 +5,8 @@ from onnx import helper
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.export.builder import FLOAT, Builder
-from capsrl.model.weight_files import find_stored
-from capsrl.model.weights import save_weights
+from capsrl.network.weights import save_weights
+from capsrl.predict.weight_files import find_stored
 
 
 def run_graph(folder, weights, build, *, precision="full", int8=None, **inputs):

@@ -1,14 +1,14 @@
 """The paper's equations written literally: every word capsule is built before it is summed.
 
-The oracle for capsrl.model.capsules and capsrl.model.routing, which must compute the same.
+The oracle for capsrl.network.capsules and capsrl.network.routing, which must compute the same.
 """
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.model.capsules import WordCapsuleLayer
-from capsrl.model.routing import Routing
+from capsrl.network.capsules import WordCapsuleLayer
+from capsrl.network.routing import Routing
 
 
 def word_capsules(layer: WordCapsuleLayer, words: Tensor, predicates: Tensor) -> Tensor:

@@ -9,12 +9,12 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
 from capsrl.labeler import Labeler
-from capsrl.model.build import make_network
-from capsrl.model.calibration import Calibration, Curve
-from capsrl.model.inventory import build_inventory
-from capsrl.model.loss import compute_loss
-from capsrl.model.soft_loss import compute_soft_loss
-from capsrl.model.torch_backend import TorchBackend
+from capsrl.network.backend import TorchBackend
+from capsrl.network.build import make_network
+from capsrl.network.loss import compute_loss
+from capsrl.network.soft_loss import compute_soft_loss
+from capsrl.predict.calibration import Calibration, Curve
+from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 

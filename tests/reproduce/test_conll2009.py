@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from capsrl.config import ROUTED
-from capsrl.data.formats import read_sentences
 from capsrl.errors import DataError
+from capsrl.formats.formats import read_sentences
 from reproduce.plan import read_plan
 from reproduce.results import RunResult, read_results
 from tests.helpers.conll2009_standins import LANGUAGES, write_elmo, write_fasttext, write_release

@@ -8,8 +8,8 @@ import reproduce
 PUBLIC = {
     "capsrl",
     "capsrl.config",
-    "capsrl.data.files",
-    "capsrl.data.formats",
+    "capsrl.files.local",
+    "capsrl.formats.formats",
     "capsrl.device",
     "capsrl.errors",
     "capsrl.labeler",

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import read_lines
 from capsrl.errors import ConfigError
+from capsrl.files.local import read_lines
+from capsrl.formats.conll09 import read_conll09
 from capsrl.score import MODES, MisalignedError, official_lines, score, score_systems
 from capsrl.sentence import Argument, Proposition, Sentence
 from tests.helpers.score_sentences import pairs, sentence

@@ -8,10 +8,10 @@ import jsonschema
 import pytest
 
 import capsrl
-from capsrl.data.jsonl import json_schema
 from capsrl.errors import ConfigError
+from capsrl.formats.jsonl import json_schema
 from capsrl.labeler import Labeler
-from capsrl.model.read_folder import fingerprint
+from capsrl.predict.read_folder import fingerprint
 from capsrl.serve.limits import Limits
 from tests.helpers.serving import JSON, Held, client_of, expected, post, same, until
 from tests.helpers.tiny_networks import make_labeler

@@ -7,7 +7,7 @@ import json
 import pytest
 from fastapi import HTTPException
 
-from capsrl.data.conll09 import read_conll09
+from capsrl.formats.conll09 import read_conll09
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.labeling import LabelResponse, label_requests

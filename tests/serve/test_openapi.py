@@ -6,7 +6,7 @@ import json
 import jsonschema
 import pytest
 
-from capsrl.data.jsonl import json_schema
+from capsrl.formats.jsonl import json_schema
 from capsrl.serve.openapi import EXAMPLES
 from tests.helpers.serving import client_of, post
 

@@ -13,8 +13,8 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 
 from capsrl import __version__
-from capsrl.data.conll09 import format_conll09
-from capsrl.data.jsonl import read_jsonl
+from capsrl.formats.conll09 import format_conll09
+from capsrl.formats.jsonl import read_jsonl
 from capsrl.sentence import Proposition
 from capsrl.show.colors import role_color, role_meaning
 from capsrl.show.role_history import role_histories

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from jsonschema import Draft202012Validator
 
-from capsrl.data.jsonl import json_schema
+from capsrl.formats.jsonl import json_schema
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
 from capsrl.tables.schema import Column, Passed

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.data.conll09 import read_conll09
-from capsrl.data.files import read_lines
 from capsrl.errors import ModelError
+from capsrl.files.local import read_lines
+from capsrl.formats.conll09 import read_conll09
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import (
     Lemmatizer,

@@ -5,7 +5,7 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.labeler import Labeler
-from capsrl.model.calibration import log_odds, sigmoid
+from capsrl.predict.calibration import log_odds, sigmoid
 from capsrl.score.calibration import Answers
 from capsrl.train.calibrate import calibrate, fit_curve
 from tests.helpers.tiny_networks import SENTENCES, bare, make_labeler

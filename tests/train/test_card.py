@@ -2,7 +2,7 @@
 
 import pytest
 
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.card import make_card

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from capsrl.config import DataConfig, Recipe
-from capsrl.data.formats import write_sentences
 from capsrl.errors import DataError
+from capsrl.formats.formats import write_sentences
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.text.lemmatizer import Lemmatizer

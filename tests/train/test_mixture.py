@@ -4,10 +4,10 @@ from collections import Counter
 
 import pytest
 
-from capsrl.distill.corpus import SoftBatch, SoftCorpus
-from capsrl.distill.shards import write_shards
-from capsrl.model.indexing import bucket
+from capsrl.predict.indexing import bucket
 from capsrl.train.mixture import Mixture
+from capsrl.train.soft_corpus import SoftBatch, SoftCorpus
+from teachers.shards import write_shards
 from tests.helpers.tiny_networks import SENTENCES, make_teacher
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from capsrl.data.formats import write_sentences
 from capsrl.errors import ConfigError, DataError
+from capsrl.formats.formats import write_sentences
 from capsrl.labeler import Labeler
-from capsrl.model.loss import compute_loss
+from capsrl.network.loss import compute_loss
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.train.corpus import read_corpus

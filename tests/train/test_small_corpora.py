@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.data.formats import read_sentences
+from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.recipe import read_recipe
 from capsrl.score import score

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from capsrl.data.formats import read_sentences
 from capsrl.errors import DataError
+from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.recipe import read_recipe
 from capsrl.score import score

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from capsrl.data.formats import read_sentences, write_sentences
 from capsrl.errors import ConfigError, ModelError
+from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.labeler import Labeler
-from capsrl.model.folder import load_network
-from capsrl.model.inventory import build_inventory
-from capsrl.model.weights import load_weights
+from capsrl.network.save import load_network
+from capsrl.network.weights import load_weights
+from capsrl.predict.inventory import build_inventory
 from capsrl.recipe import read_recipe
 from capsrl.text.lemmatizer import Lemmatizer
 from capsrl.train.checkpoint import load_checkpoint

@@ -8,7 +8,7 @@ import torch
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
-from capsrl.model.batches import Batch
+from capsrl.network.batches import Batch
 from capsrl.recipe import read_recipe
 from capsrl.train.corpus import read_corpus
 from capsrl.train.processes import Processes

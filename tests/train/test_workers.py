@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
-from capsrl.distill.corpus import SoftCorpus
-from capsrl.distill.shards import write_shards
 from capsrl.errors import DataError
 from capsrl.sentence import Sentence
 from capsrl.train.mixture import Mixture
+from capsrl.train.soft_corpus import SoftCorpus
 from capsrl.train.workers import make_batches
+from teachers.shards import write_shards
 from tests.helpers.tiny_networks import SENTENCES, make_teacher
 from tests.helpers.tiny_runs import ROOT
 from tests.helpers.waiting import wait_until

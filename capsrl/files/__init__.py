@@ -1,0 +1,1 @@
+"""Open, write, replace and fingerprint files: local, compressed and remote."""

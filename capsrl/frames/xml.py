@@ -1,0 +1,213 @@
+"""Read PropBank frame files (XML): the senses of each lemma, their roles and links.
+
+A file has the rolesets of a predicate: `decide.01`, the words that evoke it (its aliases: *decide*,
+*decision*), its roles, each with a number, a function tag and a description, and links to VerbNet
+and FrameNet. The English files are at github.com/propbank/propbank-frames; other PropBanks use the
+same format.
+"""
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from xml.etree.ElementTree import Element, TreeBuilder
+from xml.parsers import expat
+
+from capsrl.errors import DataError
+from capsrl.frames.index import FrameIndex, FrameRole, Roleset, thematic_role
+
+_EXAMPLE = re.compile(rb"<example\b.*?</example>", re.DOTALL)
+_VERSIONS = ("verbnet3.4", "verbnet3.3")  # the newest first; links without a version come last
+
+# Letters of a name in lower case -> the role of VerbNet. The files spell them in several ways
+# (co_agent, co-agent, initial state); what is none of these is a typing error or a note.
+_VERBNET = {
+    "".join(filter(str.isalpha, name)).lower(): name
+    for name in (
+        "Affector Agent Asset Attribute Axis Beneficiary Cause Causer Circumstance Co-Agent "
+        "Co-Patient Co-Theme Destination Duration Eventuality Experiencer Extent Goal "
+        "Initial_Location Initial_State Instrument Location Manner Material Patient Path Pivot "
+        "Precondition Predicate Product Recipient Reflexive Result Source Stimulus Subeventuality "
+        "Theme Time Topic Trajectory Value"
+    ).split()
+}
+
+
+class NotXmlError(DataError):
+    """A file is not well-formed XML."""
+
+
+def read_frames(folder: str | Path, *, comments: Iterable[str] = ()) -> FrameIndex:
+    """Read all .xml files of a folder, in the order of their names, with definitions.
+
+    comments  what the index says of itself: where the files come from, their license
+
+    A file that is not well-formed is read without its examples, where most typing errors are, and
+    skipped if that does not help; a warning names it. Of two rolesets with the same id the first
+    counts. Files outside the folder that a DOCTYPE names are not read, and entities are refused.
+    Raises DataError naming the file, and the roleset, that is wrong.
+    """
+    index = FrameIndex.from_rolesets(_read_rolesets(find_frame_files(folder)), comments)
+    if not len(index):
+        raise DataError(f"{folder}: expected frame files with rolesets, got none")
+    return index
+
+
+def find_frame_files(folder: str | Path) -> list[Path]:
+    """Return the .xml files of a folder, sorted by name; raise DataError if there are none."""
+    files = sorted(Path(folder).glob("*.xml"))
+    if not files:
+        raise DataError(
+            f"{folder}: expected a folder with PropBank frame files (*.xml), got none; "
+            "in propbank-frames it is called frames"
+        )
+    return files
+
+
+def _read_rolesets(files: list[Path]) -> Iterator[Roleset]:
+    for file in files:
+        root = _parse_or_repair(file)
+        if root is None:
+            continue
+        if root.tag != "frameset":
+            raise DataError(f"{file}: expected a <frameset>, got a <{root.tag}>")
+        for predicate in root.iter("predicate"):
+            lemma = _attribute(predicate, "lemma", str(file))
+            for roleset in predicate.iter("roleset"):
+                sense = _attribute(roleset, "id", f"{file}: predicate {lemma}")
+                yield _roleset(sense, lemma, roleset, f"{file}: {sense}")
+
+
+def _parse_or_repair(file: Path) -> Element | None:
+    try:
+        return parse_frame_file(file)
+    except NotXmlError as error:
+        message = str(error)
+    try:
+        repaired = _parse(file, _EXAMPLE.sub(b"", file.read_bytes()))
+    except NotXmlError:
+        warnings.warn(f"{message}; it is skipped", stacklevel=2)
+        return None
+    warnings.warn(f"{message}; it is read without its examples", stacklevel=2)
+    return repaired
+
+
+def _roleset(sense: str, lemma: str, element: Element, source: str) -> Roleset:
+    found = ((alias.get("pos", "_"), _joined(alias.text or "")) for alias in element.iter("alias"))
+    aliases = dict.fromkeys((pos, words) for pos, words in found if words)
+    name = _joined(lemma)
+    if name and all(words != name for _, words in aliases):
+        aliases["_", name] = None
+    return Roleset(
+        "_".join(sense.split()),
+        tuple(aliases),
+        tuple(_roles(element, source)),
+        tuple(dict.fromkeys(_links(element))),
+        " ".join(element.get("name", "").split()) or None,
+    )
+
+
+def _joined(text: str) -> str:
+    return "_".join(text.lower().split())
+
+
+def _roles(roleset: Element, source: str) -> list[FrameRole]:
+    """The roles, each once: n=0 is A0, n=m with f=TMP is AM-TMP."""
+    roles: dict[str, FrameRole] = {}
+    for role in roleset.iter("role"):
+        number = _attribute(role, "n", f"{source}: role {role.get('descr', '')!r}").upper()
+        function = "".join(filter(str.isalnum, role.get("f", ""))).upper()
+        name = f"AM-{function}" if number == "M" and function else f"A{number}"
+        thematic = _verbnet_role(role, function) or thematic_role(function)
+        description = " ".join(role.get("descr", "").split()) or None
+        roles.setdefault(name, FrameRole(name, function, thematic, description))
+    return list(roles.values())
+
+
+def _verbnet_role(role: Element, function: str) -> str | None:
+    """VerbNet's name of a role: the one that most of its links have, in all versions of VerbNet.
+
+    Of equally frequent ones it is Agent or Theme if the function tag implies it, else the one of
+    the newest version.
+    """
+    links = [link for link in role.iter("rolelink") if _resource(link) == "verbnet"]
+    texts = ["".join(filter(str.isalpha, link.text or "")) for link in sorted(links, key=_age)]
+    counts = Counter(_VERBNET[text.lower()] for text in texts if text.lower() in _VERBNET)
+    implied = thematic_role(function) if function in ("PAG", "PPT") else None
+    return max(counts, key=lambda name: (counts[name], name == implied), default=None)
+
+
+def _links(roleset: Element) -> Iterator[str]:
+    """The linked frames, VerbNet's of the newest version that has any."""
+    links = list(roleset.iter("lexlink")) or list(roleset.iter("rolelink"))
+    for resource in ("verbnet", "framenet"):
+        own = [link for link in links if _resource(link) == resource]
+        for link in own:
+            name = _joined_class(link)
+            if name and _newest(link, own):
+                yield f"{resource}:{name}"
+
+
+def _joined_class(link: Element) -> str:
+    return "_".join(link.get("class", "").split())
+
+
+def _resource(link: Element) -> str:
+    return link.get("resource", "").lower()
+
+
+def _newest(link: Element, links: list[Element]) -> bool:
+    """Whether a link is of the newest version among some links."""
+    return _age(link) == min(map(_age, links))
+
+
+def _age(link: Element) -> int:
+    version = link.get("version", "").lower()
+    return _VERSIONS.index(version) if version in _VERSIONS else len(_VERSIONS)
+
+
+def _attribute(element: Element, name: str, source: str) -> str:
+    value = element.get(name, "").strip()
+    if not value:
+        raise DataError(f"{source}: expected <{element.tag} {name}=...>, got no {name}")
+    return value
+
+
+def parse_frame_file(file: Path) -> Element:
+    """Parse a file with expat itself: the parser of ElementTree would expand entities.
+
+    Raises DataError naming the file, and the line, that is wrong.
+    """
+    try:
+        return _parse(file, file.read_bytes())
+    except OSError as error:
+        raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
+
+
+def _parse(file: Path, content: bytes) -> Element:
+    builder = TreeBuilder()
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = builder.start
+    parser.EndElementHandler = builder.end
+    parser.CharacterDataHandler = builder.data
+
+    def refuse(name: str, *rest: object) -> None:
+        raise DataError(
+            f"{file}:{parser.CurrentLineNumber}: expected plain text, got the entity {name}; "
+            "write the text itself"
+        )
+
+    parser.EntityDeclHandler = refuse
+    parser.SkippedEntityHandler = refuse  # defined in an external DTD
+    try:
+        parser.Parse(content, True)
+    except DataError:  # an entity was refused
+        raise
+    except expat.ExpatError as error:
+        reason = expat.ErrorString(error.code)
+        raise NotXmlError(f"{file}:{error.lineno}: expected XML, got {reason}") from None
+    except (LookupError, ValueError) as error:
+        raise NotXmlError(f"{file}: expected XML in UTF-8, got {error}") from None
+    return builder.close()

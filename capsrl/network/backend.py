@@ -1,0 +1,180 @@
+"""Run a network with torch: the reference, and the only way on a GPU."""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from queue import SimpleQueue
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from capsrl.device import find_device, limited_threads
+from capsrl.network.batches import collate_predicates
+from capsrl.network.network import Network, PropositionLogits
+from capsrl.predict.backend import Answer, Backend, Floats, Ids, Reading, Scores, Task
+from capsrl.predict.indexing import IndexedSentence, with_predicates
+from capsrl.predict.inventory import Inventory
+from capsrl.sentence import Sentence
+from teachers.ensemble import Ensemble
+
+# Smaller batches use one thread: several would spend more time synchronizing than computing.
+THREADED_WORDS = 256
+# Batches that a GPU is given at a time: while it computes one, Python prepares or decodes others.
+IN_FLIGHT = 3
+
+
+class TorchBackend(Backend):
+    """A network on a device.
+
+    device  cpu, cuda, cuda:1; default: the GPU if there is one
+    """
+
+    batch_words = 2000
+    max_pairs = 8192
+
+    def __init__(
+        self, network: Network | Ensemble, device: str | torch.device | None = None
+    ) -> None:
+        self.torch_device = find_device(device)
+        self.device = str(self.torch_device)
+        self.network = network.to(self.torch_device)
+        self.has_tagger = network.tagger is not None
+        self.marks_predicates = network.mark_predicate
+        self._on_gpu = self.torch_device.type == "cuda"
+        if self._on_gpu:
+            # Small batches take as long as large ones, because starting their kernels does.
+            self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
+            # Kept: torch keeps the memory that a stream has used for that stream.
+            device = self.torch_device
+            self._streams = [torch.cuda.Stream(device) for _ in range(IN_FLIGHT)]  # type: ignore[no-untyped-call]
+
+    @property
+    def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
+        """The roles, senses and words of the network."""
+        return self.network.inventory
+
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """As `Backend.index`."""
+        return self.network.index(sentence, gold=False)
+
+    @torch.inference_mode()
+    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+        """As `Backend.read`."""
+        network = self.network.eval()
+        bare = [with_predicates(item, ()) if item.predicates else item for item in items]
+        batch = network.collate(bare, gold=False).to(self.torch_device)
+        with self._precision():
+            states = network.encode(batch)  # B T H
+        states = states.float()
+        predicates = network.finder(states).masked_fill(~batch.mask, -torch.inf)
+        return Reading(
+            predicates=_floats(predicates),
+            tags=None if network.tagger is None else _ids(network.tagger(states).argmax(-1)),
+            states=(states, batch.mask),
+        )
+
+    @torch.inference_mode()
+    def score(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        *,
+        n_iterations: int | None,
+        trace: bool,
+    ) -> Scores:
+        """As `Backend.score`."""
+        network = self.network.eval()
+        if self.marks_predicates:
+            batch = network.collate(group, gold=False, unmarked=False).to(self.torch_device)
+            states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
+        else:
+            assert reading is not None
+            rows, n_words = torch.tensor(numbers, device=self.torch_device), group[0].n_words
+            states, mask = (value[rows, :n_words] for value in reading.states)
+            predicates = collate_predicates(group, self.inventory).to(self.torch_device)
+        with self._precision():
+            logits = network.score_propositions(states, mask, predicates, n_iterations)
+        return to_scores(logits, trace=trace)
+
+    def _precision(self) -> AbstractContextManager[object]:
+        """On a GPU products are computed in bfloat16; routing is in floats all the same."""
+        return torch.autocast("cuda", torch.bfloat16) if self._on_gpu else nullcontext()
+
+    def run(
+        self,
+        label: Callable[[Task], Answer],
+        batches: Sequence[Task],
+        *,
+        n_words: Callable[[Task], int],
+        threads: int,
+    ) -> Iterator[Answer]:
+        """As `Backend.run`: one batch after the other, each with several threads.
+
+        A GPU is given several batches at a time.
+        """
+        if self._on_gpu:
+            yield from self._overlap(label, batches)
+            return
+        for batch in batches:
+            with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
+                answer = label(batch)
+            yield answer
+
+    def _overlap(
+        self, label: Callable[[Task], Answer], batches: Sequence[Task]
+    ) -> Iterator[Answer]:
+        """Label several batches at a time, each in a stream of its own on the GPU."""
+        streams = SimpleQueue[torch.cuda.Stream]()
+        for stream in self._streams:
+            # The weights may have been changed just now: training swaps in averaged ones.
+            stream.wait_stream(torch.cuda.current_stream(self.torch_device))
+            streams.put(stream)
+
+        def start() -> None:
+            torch.cuda.set_stream(streams.get())
+
+        with ThreadPoolExecutor(len(self._streams), initializer=start) as pool:
+            yield from pool.map(label, batches)
+
+
+def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
+    """The scores as arrays; those of every iteration only if a trace is asked for."""
+    routing, spans = logits.routing, logits.spans
+    probs, roles = most_probable(routing.final)
+    return Scores(
+        roles=_ids(roles),
+        probs=probs.cpu().numpy(),
+        senses=_floats(logits.senses),
+        patterns=_floats(logits.patterns),
+        firsts=None if spans is None else _ids(spans.firsts.argmax(-1)),
+        lasts=None if spans is None else _ids(spans.lasts.argmax(-1)),
+        steps=_stack(routing.logits) if trace else None,
+        capsules=_stack(routing.capsules) if trace else None,
+        nodes=_stack(routing.nodes) if trace else None,
+    )
+
+
+def most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+    """As `decode.most_probable`, on the device.
+
+    logits  ... classes
+    """
+    highest, ids = logits.float().max(-1, keepdim=True)
+    odds = (logits.float() - highest).exp().scatter(-1, ids, 0.0)
+    return 1 / (1 + odds.sum(-1, dtype=torch.float64)), ids.squeeze(-1)
+
+
+def _stack(steps: Sequence[Tensor]) -> Floats | None:
+    return np.stack([_floats(step) for step in steps]) if steps else None
+
+
+def _floats(values: Tensor) -> Floats:
+    array: Floats = values.float().cpu().numpy()
+    return array
+
+
+def _ids(values: Tensor) -> Ids:
+    array: Ids = values.cpu().numpy()
+    return array

@@ -1,0 +1,292 @@
+"""ELMo word vectors (Peters et al., 2018), from a frozen bidirectional language model.
+
+Equal to the vectors that AllenNLP computes from a fresh state. AllenNLP carries the LSTM state over
+from batch to batch; here every sentence starts from zeros, so its vectors depend on nothing else.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from capsrl.errors import DataError, ModelError
+from capsrl.network.embeddings.elmo_files import Arrays, cell_name, read_elmo, read_options
+from capsrl.network.embeddings.layer_mix import LayerMix
+from capsrl.network.embeddings.source import Inputs, Marked, WordSource
+from capsrl.network.embeddings.state_cache import StateCache, collate_cached
+from capsrl.sentence import Sentence
+
+# Character ids: the bytes of a word in UTF-8, plus one, and these special ones.
+SENTENCE_START, SENTENCE_END, WORD_START, WORD_END, FILLER = 257, 258, 259, 260, 261
+N_CHARACTERS = 262  # id 0 is unused; the weights file has no row for it
+
+
+@dataclass(frozen=True)
+class Spelling:
+    """One sentence as ELMo reads it.
+
+    words   UTF-8 bytes, truncated to the length that the model reads
+    cached  row of the first word in the state cache, None if the sentence is not cached
+    """
+
+    words: tuple[bytes, ...]
+    cached: int | None = None
+
+
+class Elmo(WordSource[Spelling]):
+    """A frozen bidirectional language model over characters, and a trained mix of its layers.
+
+    options  the contents of options.json; with a state dict enough to build the module again
+    width    E, both directions together
+
+    Words are truncated to `max_characters_per_token` - 2 bytes (48), as they were when the released
+    models were trained. Layer 0 of the mix is the word encoder, without context.
+    """
+
+    def __init__(self, *, options: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.options = dict(options)
+        lstm = options["lstm"]
+        self.width = 2 * lstm["projection_dim"]
+        self.words = WordEncoder(options["char_cnn"], width=lstm["projection_dim"])
+        self.layers = nn.ModuleList(
+            BidirectionalLayer(
+                lstm["projection_dim"],
+                lstm["dim"],
+                cell_clip=lstm.get("cell_clip"),
+                state_clip=lstm.get("proj_clip"),
+            )
+            for _ in range(lstm["n_layers"])
+        )
+        self.skip = bool(lstm.get("use_skip_connections"))
+        self.requires_grad_(False)
+        self.mix = LayerMix(lstm["n_layers"] + 1)
+        self._cache = StateCache()
+
+    @classmethod
+    def from_folder(cls, folder: str | Path) -> "Elmo":
+        """Read a released model; raises the errors of `elmo_files.read_elmo`."""
+        options, arrays = read_elmo(folder)
+        module = cls(options=options)
+        module.load_state_dict(module.state_dict() | _state_dict(options, arrays))
+        return module
+
+    @classmethod
+    def from_saved(cls, folder: Path) -> "Elmo":
+        """Read the output of `save_files`, without weights; ModelError names a damaged file."""
+        try:
+            return cls(options=read_options(folder / "options.json"))
+        except DataError as error:
+            raise ModelError(str(error)) from None
+
+    def index(self, sentence: Sentence) -> Spelling:
+        """The words of a sentence as bytes."""
+        return replace(self._spell(sentence), cached=self._cache.find(sentence.words))
+
+    def _spell(self, sentence: Sentence) -> Spelling:
+        longest = self.words.n_positions - 2
+        return Spelling(tuple(word.encode("utf-8", "ignore")[:longest] for word in sentence.words))
+
+    def collate(self, items: Sequence[Spelling], *, marked: Marked = None) -> Inputs:
+        """Spell every distinct word of the batch once.
+
+        -> spellings  U 50   character ids of the distinct words, sentence start and end first
+        -> rows       B T+2  row of `spellings` of each word, with sentence start and end
+        -> lengths    B      words of each sentence
+        -> cached     B T    instead of the first two, if all sentences are cached
+        """
+        lengths = [len(item.words) for item in items]
+        n_words = torch.tensor(lengths, dtype=torch.long)
+        cached = collate_cached([item.cached for item in items], lengths)
+        if cached is not None:
+            return {"cached": cached, "lengths": n_words}
+        rows = torch.zeros(len(items), max(lengths, default=0) + 2, dtype=torch.long)
+        known: dict[bytes, int] = {}
+        for number, item in enumerate(items):
+            ids = [known.setdefault(word, len(known) + 2) for word in item.words]
+            rows[number, 1 : len(ids) + 2] = torch.tensor([*ids, 1])
+        ends = [[SENTENCE_START], [SENTENCE_END]]
+        spellings = np.full((len(known) + 2, self.words.n_positions), FILLER, dtype=np.int64)
+        for row, letters in enumerate([*ends, *([byte + 1 for byte in word] for word in known)]):
+            spellings[row, : len(letters) + 2] = [WORD_START, *letters, WORD_END]
+        return {
+            "spellings": torch.from_numpy(spellings),
+            "rows": rows,
+            "lengths": n_words,
+        }
+
+    def cache_states(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
+        """Run the language model over sentences now and reuse its states from then on."""
+        device = self.mix.gamma.device
+
+        def encode(items: list[Spelling]) -> Tensor:
+            inputs = {name: tensor.to(device) for name, tensor in self.collate(items).items()}
+            return torch.stack(self._layers(inputs), 2)
+
+        items = {sentence.words: self._spell(sentence) for sentence in sentences}
+        self._cache.add(
+            items, encode, length=lambda item: len(item.words), batch_length=batch_words
+        )
+
+    def forward(self, inputs: Inputs) -> Tensor:
+        """Mix the layers; padding is zeros.
+
+        -> B T E
+        """
+        lengths = inputs["lengths"]
+        if "cached" in inputs:
+            layers = self._cache.layers(inputs["cached"])
+        else:
+            layers = self._layers(inputs)
+        mixed: Tensor = self.mix(layers)  # B T E
+        mask = torch.arange(mixed.shape[1], device=mixed.device) < lengths.unsqueeze(1)  # B T
+        return mixed * mask.unsqueeze(-1)
+
+    def _layers(self, inputs: Inputs) -> list[Tensor]:
+        """The states of the words in every layer, B T E each; the word encoder comes first."""
+        rows, lengths = inputs["rows"], inputs["lengths"]
+        words = functional.embedding(rows, self.words(inputs["spellings"]))  # B T+2 E/2
+        positions = torch.arange(rows.shape[1], device=rows.device)
+        ends = (lengths + 2).unsqueeze(1)
+        # Each sentence is reversed within its own length, so padding comes last in both directions
+        # and never reaches a word. The same index reverses it again.
+        reverse = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
+        states = self._run_lstms(torch.stack([words, _take(words, reverse)]))
+        layers = [
+            torch.cat([forward_states, _take(backward_states, reverse)], -1)
+            for forward_states, backward_states in states
+        ]
+        return [layer[:, 1:-1] for layer in layers]  # without sentence start and end
+
+    def save_files(self, folder: Path) -> None:
+        """Write options.json, which a model folder needs besides the weights."""
+        folder.mkdir()
+        (folder / "options.json").write_text(json.dumps(self.options, indent=1), encoding="utf-8")
+
+    def _run_lstms(self, words: Tensor) -> list[Tensor]:
+        """Run the stacked LSTMs of both directions.
+
+        words  2 B T E/2       in the order of reading: forward, then backward
+        ->     L+1 of 2 B T E/2, the words themselves first
+        """
+        states = [words]
+        for number, layer in enumerate(self.layers):
+            out = layer(states[-1])
+            states.append(out + states[-1] if self.skip and number > 0 else out)
+        return states
+
+
+class WordEncoder(nn.Module):
+    """Convolutions over the characters of a word, highway layers and a projection."""
+
+    def __init__(self, options: Mapping[str, Any], *, width: int) -> None:
+        super().__init__()
+        self.n_positions: int = options["max_characters_per_token"]
+        self.tanh = options["activation"] == "tanh"
+        size = options["embedding"]["dim"]
+        n_filters = sum(n for _, n in options["filters"])
+        self.characters = nn.Embedding(N_CHARACTERS, size)
+        self.convolutions = nn.ModuleList(nn.Conv1d(size, n, k) for k, n in options["filters"])
+        n_highway = options.get("n_highway") or 0
+        self.transforms = nn.ModuleList(nn.Linear(n_filters, n_filters) for _ in range(n_highway))
+        self.gates = nn.ModuleList(nn.Linear(n_filters, n_filters) for _ in range(n_highway))
+        self.projection = nn.Linear(n_filters, width)
+
+    def forward(self, spellings: Tensor) -> Tensor:
+        """Encode words without context.
+
+        spellings  U 50
+        ->         U E/2
+        """
+        letters = self.characters(spellings).transpose(1, 2)
+        x = torch.cat([convolve(letters).amax(-1) for convolve in self.convolutions], -1)
+        x = x.tanh() if self.tanh else x.relu()
+        for transform, gate in zip(self.transforms, self.gates, strict=True):
+            opened = gate(x).sigmoid()
+            x = opened * transform(x).relu() + (1 - opened) * x
+        out: Tensor = self.projection(x)
+        return out
+
+
+class BidirectionalLayer(nn.Module):
+    """Two LSTMs of the same shape in one batched product, one for each direction.
+
+    The cell is clipped, projected to the width of the input, and clipped again; a clip of None
+    means no clipping. Gates are in the order of the released files: input, candidate, forget,
+    output.
+    """
+
+    def __init__(
+        self, width: int, n_cells: int, *, cell_clip: float | None, state_clip: float | None
+    ) -> None:
+        super().__init__()
+        self.cell_clip, self.state_clip = cell_clip, state_clip
+        self.from_input = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
+        self.from_state = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
+        self.bias = nn.Parameter(torch.zeros(2, 1, 4 * n_cells))
+        self.to_state = nn.Parameter(torch.zeros(2, n_cells, width))
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Run both directions from a zero state over inputs in the order of reading.
+
+        inputs  2 B T E/2
+        ->      2 B T E/2
+        """
+        _, B, T, width = inputs.shape
+        # The input part of the gates needs no recurrence: one product for all time steps.
+        projected = torch.baddbmm(self.bias, inputs.flatten(1, 2), self.from_input)
+        steps = projected.view(2, B, T, -1).unbind(2)  # T of 2 B 4*cells
+        state = projected.new_zeros(2, B, width)
+        cell = projected.new_zeros(2, B, self.to_state.shape[1])
+        states = []
+        for step in steps:
+            gates = torch.baddbmm(step, state, self.from_state)
+            into, candidate, forget, out = gates.chunk(4, -1)
+            cell = into.sigmoid() * candidate.tanh() + forget.sigmoid() * cell
+            cell = _clip(cell, self.cell_clip)
+            state = torch.bmm(out.sigmoid() * cell.tanh(), self.to_state)
+            state = _clip(state, self.state_clip)
+            states.append(state)
+        return torch.stack(states, 2)
+
+
+def _clip(x: Tensor, limit: float | None) -> Tensor:
+    return x.clamp(-limit, limit) if limit else x
+
+
+def _take(states: Tensor, order: Tensor) -> Tensor:
+    return states.gather(1, order.unsqueeze(-1).expand_as(states))
+
+
+def _state_dict(options: Mapping[str, Any], arrays: Arrays) -> dict[str, Tensor]:
+    """Convert arrays in TensorFlow's names and layout to the parameters of the modules above."""
+    cnn, lstm = options["char_cnn"], options["lstm"]
+    state = {"words.characters.weight": np.pad(arrays["char_embed"], ((1, 0), (0, 0)))}
+    for k in range(len(cnn["filters"])):
+        weight = arrays[f"CNN/W_cnn_{k}"][0].transpose(2, 1, 0)  # out, in, length
+        state[f"words.convolutions.{k}.weight"] = weight
+        state[f"words.convolutions.{k}.bias"] = arrays[f"CNN/b_cnn_{k}"]
+    for k in range(cnn.get("n_highway") or 0):
+        for ours, theirs in [("transforms", "transform"), ("gates", "carry")]:
+            state[f"words.{ours}.{k}.weight"] = arrays[f"CNN_high_{k}/W_{theirs}"].T
+            state[f"words.{ours}.{k}.bias"] = arrays[f"CNN_high_{k}/b_{theirs}"]
+    state["words.projection.weight"] = arrays["CNN_proj/W_proj"].T
+    state["words.projection.bias"] = arrays["CNN_proj/b_proj"]
+    width, n_cells = lstm["projection_dim"], lstm["dim"]
+    for k in range(lstm["n_layers"]):
+        both = [cell_name(direction, k) for direction in range(2)]
+        weight = np.stack([arrays[f"{cell}/W_0"] for cell in both])
+        bias = np.stack([arrays[f"{cell}/B"] for cell in both])[:, None]
+        # The released weights were trained with 1 added to the forget gate at run time.
+        bias[..., 2 * n_cells : 3 * n_cells] += 1
+        state[f"layers.{k}.from_input"] = weight[:, :width]
+        state[f"layers.{k}.from_state"] = weight[:, width:]
+        state[f"layers.{k}.bias"] = bias
+        state[f"layers.{k}.to_state"] = np.stack([arrays[f"{cell}/W_P_0"] for cell in both])
+    return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in state.items()}

@@ -1,0 +1,106 @@
+"""Read a pretrained encoder from a folder, and inspect it."""
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import nn
+
+from capsrl.errors import ModelError, install_hint
+from capsrl.network.embeddings.bert import Bert, rename_weights
+from capsrl.network.weights import check_weights
+from capsrl.predict.subwords import is_plain_bert
+
+
+def find_folder(name: str | Path) -> Path:
+    """The folder of an encoder: a path, or an installed package with `get_model_path()`."""
+    folder = Path(name)
+    if (folder / "config.json").is_file():
+        return folder
+    module = str(name).replace("-", "_")
+    if module.isidentifier():
+        try:
+            path = importlib.import_module(module).get_model_path()
+        except (ImportError, AttributeError):
+            pass
+        else:
+            return Path(path)
+    raise ModelError(
+        f"{name}: expected a folder with config.json and tokenizer.json, or an installed package "
+        "with get_model_path(), got neither; download the encoder and give its folder"
+    )
+
+
+def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> nn.Module:
+    """The encoder of a folder: our own module for a plain BERT, else the one of transformers.
+
+    pretrained  load its weights; else the caller does
+    """
+    if is_plain_bert(config):
+        try:
+            encoder = Bert(config)
+        except KeyError as error:
+            raise ModelError(f"{folder / 'config.json'}: expected {error}, got none") from None
+        if pretrained:
+            _load_bert(encoder, folder / "model.safetensors")
+        return encoder
+    try:
+        from transformers import AutoConfig, AutoModel
+    except ImportError:
+        raise ModelError(
+            f"{folder}: encoders of type {config.get('model_type')!r} need transformers: "
+            f"{install_hint('transformers')}"
+        ) from None
+    try:
+        if pretrained:
+            model = AutoModel.from_pretrained(str(folder), local_files_only=True)
+        else:
+            model = AutoModel.from_config(  # type: ignore[no-untyped-call]
+                AutoConfig.from_pretrained(str(folder))
+            )
+    except (OSError, ValueError) as error:  # a missing file, an unknown model type
+        reason = " ".join(str(error).split())
+        raise ModelError(f"{folder}: expected an encoder of transformers, got {reason}") from None
+    module: nn.Module = model.float()
+    return module
+
+
+def common_names(encoder: nn.Module, folder: Path) -> dict[str, Any]:
+    """The settings of an encoder under the names common to all models of transformers."""
+    config: Any = encoder.config
+    if not hasattr(config, "hidden_size"):  # a composite model: each part has its own settings
+        raise ModelError(
+            f"{folder}: expected an encoder of text, got {type(encoder).__name__}, which has no "
+            "hidden_size; save the text part of a multimodal model separately"
+        )
+    return {
+        **config.to_dict(),
+        "hidden_size": config.hidden_size,  # the file of DistilBERT has dim and n_layers
+        "num_hidden_layers": config.num_hidden_layers,
+    }
+
+
+def _load_bert(encoder: Bert, file: Path) -> None:
+    try:
+        weights = {name: w.float() for name, w in rename_weights(load_file(file)).items()}
+    except FileNotFoundError:
+        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+    except SafetensorError as error:
+        raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+    wanted = encoder.state_dict()
+    check_weights(weights, wanted, source=file)
+    # A file may have more layers than config.json asks for.
+    encoder.load_state_dict({name: weights[name] for name in wanted})
+
+
+def is_causal(encoder: nn.Module) -> bool:
+    """Whether the encoder is causal: a subword attends only to those before it."""
+    return any(getattr(module, "is_causal", False) for module in encoder.modules())
+
+
+def input_norms(encoder: nn.Module) -> list[nn.Module]:
+    """The norms that its layers apply to their input; none if layers end with a norm."""
+    layers: Any = getattr(encoder, "layers", ())
+    return [layer.input_layernorm for layer in layers if hasattr(layer, "input_layernorm")]

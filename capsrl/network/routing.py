@@ -1,0 +1,146 @@
+"""Routing between word capsules and role capsules (algorithm 1 of the paper)."""
+
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from capsrl.network.capsules import WordCapsuleLayer, WordCapsules
+
+
+@dataclass(frozen=True)
+class RoutingResult:
+    """The values after each iteration of routing; `logits` starts with those before the first.
+
+    logits    N+1 of P T R  b: role logits of the words, zeros before the first iteration; a single
+              entry for the variants without iterations
+    capsules  N of P R D    v: role capsules, which together embed the proposition
+    nodes     N of P D      g: global node, if the variant has one
+    """
+
+    logits: list[Tensor] = field(default_factory=list)
+    capsules: list[Tensor] = field(default_factory=list)
+    nodes: list[Tensor] = field(default_factory=list)
+
+    @property
+    def final(self) -> Tensor:
+        """The role logits after the last iteration: P T R."""
+        return self.logits[-1]
+
+
+def squash(vectors: Tensor) -> Tensor:
+    """Shorten vectors to a length in [0, 1), keeping their direction (eq. 7).
+
+    vectors  ... D
+    """
+    squared = vectors.square().sum(-1, keepdim=True)
+    # eps inside the root: a capsule may be the zero vector, where the square root has no gradient.
+    return vectors * (squared / (1.0 + squared)) * torch.rsqrt(squared + 1e-8)
+
+
+class Routing(nn.Module):
+    """The parameters of routing, in the four variants that the paper compares.
+
+    capsule+global  eqs. 8 to 12
+    capsule         eqs. 8 to 10: no global node
+    word            b = mean_k u: word capsules but no role capsules, no iterations
+    baseline        b = u (eq. 4): the same with capsules of size 1
+    """
+
+    def __init__(
+        self,
+        *,
+        variant: str,
+        n_roles: int,
+        size: int,
+        global_from: str,
+        initial_agreement: float = 1.0,
+    ) -> None:
+        super().__init__()
+        self.n_roles = n_roles
+        self.size = size
+        self.iterates = variant in ("capsule", "capsule+global")
+        self.has_node = variant == "capsule+global"
+        self.global_from = global_from
+        if self.iterates:
+            self.agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W of eq. 10
+        if self.has_node:
+            self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
+            self.node_agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W_g, eq. 12
+
+    def forward(self, words: WordCapsules, mask: Tensor, *, n_iterations: int) -> RoutingResult:
+        """Route the word capsules of each predicate to its role capsules.
+
+        mask  P T  True at words; padding has weight 0, so a result does not depend on the batch
+        """
+        n_predicates, n_words = mask.shape
+        present = mask.unsqueeze(-1).to(words.dtype)  # P T 1
+        if not self.iterates:
+            mean = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
+            return RoutingResult([words.push(mean)])
+        logits = present.new_zeros(n_predicates, n_words, self.n_roles)
+        result = RoutingResult([logits])
+        # The softmax of equal logits is uniform: the same weight for all roles.
+        weights = present / self.n_roles  # P T 1
+        for iteration in range(n_iterations):
+            if iteration > 0:
+                weights = logits.softmax(-1) * present  # P T R
+            intermediate = words.pull(weights)  # s of eq. 8, P R D
+            capsules = squash(intermediate)
+            directions = capsules @ self.agreement
+            if self.has_node:
+                node = self._node(intermediate, capsules)  # P D
+                # (v W + g W_g) u = v W u + g W_g u: one push for both terms of the agreement.
+                directions = directions + (node @ self.node_agreement).unsqueeze(1)
+                result.nodes.append(node)
+            # Added to the logits so far, as in algorithm 1, not in place of them.
+            logits = logits + words.push(directions)
+            result.logits.append(logits)
+            result.capsules.append(capsules)
+        return result
+
+    def _node(self, intermediate: Tensor, capsules: Tensor) -> Tensor:
+        source = intermediate if self.global_from == "intermediate" else capsules.relu()
+        node: Tensor = self.node(source.flatten(1))
+        return node
+
+
+def route_predicates(
+    layer: WordCapsuleLayer,
+    routing: Routing,
+    words: Tensor,
+    predicates: Tensor,
+    mask: Tensor,
+    *,
+    n_iterations: int,
+    chunks: int = 1,
+) -> RoutingResult:
+    """Make the word capsules of all predicates and route them, in training.
+
+    words       P T word_width
+    predicates  P predicate_width
+    mask        P T  True at words
+    chunks      above 1: process the predicates, which are independent here, in this many chunks
+                with gradient checkpointing. Takes less memory and more time. Not done in the dense
+                form, where the gradient of the parameters needs most of the memory and every chunk
+                would have its own
+    """
+
+    def route(words: Tensor, predicates: Tensor, mask: Tensor) -> RoutingResult:
+        result: RoutingResult = routing(layer(words, predicates), mask, n_iterations=n_iterations)
+        return result
+
+    if chunks == 1 or not torch.is_grad_enabled() or layer.form == "dense" or len(words) < chunks:
+        return route(words, predicates, mask)
+    inputs = zip(*(x.tensor_split(chunks) for x in (words, predicates, mask)), strict=True)
+    results = [
+        # No random numbers are drawn inside: dropout was applied before.
+        checkpoint(route, *chunk, use_reentrant=False, preserve_rng_state=False)
+        for chunk in inputs
+    ]
+    return RoutingResult(
+        logits=[torch.cat(step) for step in zip(*(r.logits for r in results), strict=True)],
+        capsules=[torch.cat(step) for step in zip(*(r.capsules for r in results), strict=True)],
+        nodes=[torch.cat(step) for step in zip(*(r.nodes for r in results), strict=True)],
+    )

@@ -1,0 +1,1 @@
+"""From sentences to propositions, without torch: a model folder, numbers, scores, decoding."""

@@ -1,0 +1,124 @@
+"""What runs a network: the interface that torch and onnxruntime share.
+
+Everything around it (finding predicates, lemmas, senses, decoding) is the same for both, in numpy.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsrl.predict.indexing import IndexedSentence
+from capsrl.predict.inventory import Inventory
+from capsrl.sentence import Sentence
+
+Floats = NDArray[np.float32]
+Ids = NDArray[np.int64]
+Task = TypeVar("Task", bound=Sequence[int])
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a network makes of the sentences of a batch before it looks at their predicates.
+
+    predicates  B T  logits: above 0 for a predicate, -inf at padding
+    tags        B T  ids of parts of speech, None without a tagger
+    states      the hidden states of the words, for `Backend.score`
+    """
+
+    predicates: Floats
+    tags: Ids | None
+    states: Any
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of the propositions of some predicates, one row each; words are padded to T.
+
+    roles     P T         ids of the most probable roles after the last iteration
+    probs     P T         their probabilities, in double precision
+    senses    P C         logits of the candidates of each lemma
+    patterns  P K         logits for lemmas that training did not have
+    firsts    P T         first word of the phrase of each word; None without a span scorer
+    lasts     P T         last word
+    steps     N+1 P T R   logits before the first and after each iteration, if a trace is asked for
+    capsules  N P R D     with a trace, if the variant has them; else None
+    nodes     N P D       likewise
+    """
+
+    roles: Ids
+    probs: NDArray[np.float64]
+    senses: Floats
+    patterns: Floats
+    firsts: Ids | None = None
+    lasts: Ids | None = None
+    steps: Floats | None = None
+    capsules: Floats | None = None
+    nodes: Floats | None = None
+
+
+class Backend(ABC):
+    """Runs a network on sentences.
+
+    device            cpu, or a GPU: cuda:0
+    has_tagger        the network predicts parts of speech
+    marks_predicates  the network encodes a sentence once per predicate, in `score`
+    batch_words       words of a batch, padding counted
+    max_pairs         pairs of a predicate and a word that `score` takes at a time
+    chunk_sentences   sentences that are read ahead and sorted by length into batches
+    concurrent        several threads can label at the same time, each on one core
+    """
+
+    inventory: Inventory
+    device: str
+    has_tagger: bool
+    marks_predicates: bool
+    batch_words: int
+    max_pairs: int
+    chunk_sentences: int = 2048
+    concurrent: bool = False
+
+    @abstractmethod
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """The sentence as numbers, with the positions of the predicates it marks."""
+
+    @abstractmethod
+    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+        """Encode the words of the sentences of a batch."""
+
+    @abstractmethod
+    def score(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        *,
+        n_iterations: int | None,
+        trace: bool,
+    ) -> Scores:
+        """Score the predicates of some sentences.
+
+        reading       of the batch; None if predicates are marked
+        group         the sentences with their predicates, the longest first
+        numbers       their rows in the batch
+        n_iterations  of routing; None for the number set by the model
+        trace         also give the scores of every iteration
+        """
+
+    @abstractmethod
+    def run(
+        self,
+        label: Callable[[Task], Answer],
+        batches: Sequence[Task],
+        *,
+        n_words: Callable[[Task], int],
+        threads: int,
+    ) -> Iterator[Answer]:
+        """Label batches with at most this many threads, and yield the answers in their order.
+
+        n_words  the size of a batch
+        """

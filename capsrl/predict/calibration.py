@@ -1,0 +1,271 @@
+"""Turn the probabilities of the network into calibrated ones.
+
+A trained network is overconfident: of its answers with probability 0.99, far fewer than 99 % are
+right. A `Curve` maps the log odds of an answer, log(p / (1 - p)), to the log odds of its being
+right. Only probabilities change: senses and roles are chosen before. `capsrl.train.calibrate` fits
+the curves.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from capsrl.errors import ModelError
+from capsrl.files.local import open_writer
+from capsrl.predict.inventory import Inventory
+from capsrl.sentence import Proposition
+
+Floats = NDArray[np.float64]
+Probabilities = (
+    Sequence[float | None] | Floats
+)  # None is not expected, but possible in Propositions
+
+FILE = "calibration.json"
+_GUESSED = "guessed"
+_GROUPS = ((64, "64+"), (16, "16-63"), (4, "4-15"), (1, "1-3"), (0, "0"))
+FORMAT = 1  # version of the file; raised when older versions of capsrl cannot read it
+PREDICATE = "predicate"  # the only group of predicates
+# The probability of every guessed sense before calibration: the network compares a guess with the
+# other senses of a word that is only spelled alike, and is certain of it if there are none.
+GUESS = 0.5
+DIGITS = 6  # of calibrated probabilities; more are noise, which would fill the files
+_LARGEST = 36.0  # log odds of the largest number below 1
+
+
+def log_odds(probabilities: Probabilities) -> Floats:
+    """log(p / (1 - p)), between -36 and 36 also for 0 and 1."""
+    p = np.asarray(probabilities, np.float64)
+    with np.errstate(divide="ignore"):
+        odds: Floats = np.clip(np.log(p) - np.log1p(-p), -_LARGEST, _LARGEST)
+    return odds
+
+
+def sigmoid(values: ArrayLike) -> Floats:
+    """1 / (1 + exp(-x)), the inverse of `log_odds`."""
+    odds: Floats = 1 / (1 + np.exp(-np.asarray(values, np.float64)))
+    return odds
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A nondecreasing, piecewise linear map of log odds, with an offset for each group of answers.
+
+    knots    log odds that the network gives, increasing; the map is constant outside them
+    values   log odds of being right at the knots
+    offsets  group -> what is added to the values; 0 for a group that is not named
+    """
+
+    knots: tuple[float, ...]
+    values: tuple[float, ...]
+    offsets: Mapping[str, float] = field(default_factory=dict)
+
+    def __call__(self, probabilities: Probabilities, groups: Sequence[str]) -> Floats:
+        """Calibrated probabilities of answers.
+
+        probabilities  N  those of the network
+        groups         N  the group of each answer
+        ->             N
+        """
+        offsets = np.array([self.offsets.get(group, 0.0) for group in groups])
+        return sigmoid(np.interp(log_odds(probabilities), self.knots, self.values) + offsets)
+
+
+@dataclass(frozen=True)
+class Confidences:
+    """The probabilities of the propositions of P predicates, which have A arguments in all.
+
+    predicates    P  that the word is a predicate; NaN where it was marked
+    senses        P
+    propositions  P  that sense and all arguments are right
+    arguments     A
+    owners        A  the number of the proposition of each argument
+    """
+
+    predicates: Floats
+    senses: Floats
+    propositions: Floats
+    arguments: Floats
+    owners: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """One curve for each kind of answer.
+
+    Those of senses, arguments and propositions give the probability under the condition that the
+    predicate is right; for predicates that were found, it is multiplied by that of the predicate.
+
+    senses        groups: see `sense_group`
+    arguments     groups: roles
+    propositions  groups: those of senses
+    """
+
+    predicates: Curve
+    senses: Curve
+    arguments: Curve
+    propositions: Curve
+
+    def calibrate(
+        self, raw: Confidences, groups: Sequence[str], roles: Sequence[str]
+    ) -> Confidences:
+        """Calibrate the probabilities that the network gives.
+
+        A whole proposition is never more probable than its sense or one of its arguments. The
+        results have DIGITS digits.
+
+        groups  P  see `sense_group`
+        roles   A
+        """
+        found = self.predicates(raw.predicates, [PREDICATE] * len(raw.predicates))
+        factors = np.where(np.isnan(raw.predicates), 1.0, found)
+        guessed = np.array([group == _GUESSED for group in groups], bool)
+        senses = self.senses(np.where(guessed, GUESS, raw.senses), groups) * factors
+        arguments = self.arguments(raw.arguments, roles) * factors[raw.owners]
+        wholes: Floats = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
+        np.minimum.at(wholes, raw.owners, arguments)
+        predicates: Floats = np.where(np.isnan(raw.predicates), np.nan, factors)
+        return Confidences(
+            predicates=np.round(predicates, DIGITS),
+            senses=np.round(senses, DIGITS),
+            propositions=np.round(wholes, DIGITS),
+            arguments=np.round(arguments, DIGITS),
+            owners=raw.owners,
+        )
+
+    def apply(
+        self, propositions: Sequence[Proposition], sense_counts: Mapping[str, int]
+    ) -> list[Proposition]:
+        """The propositions that the network predicts, with calibrated probabilities.
+
+        sense_counts  frequency of each sense in training
+        """
+        groups = [sense_group(each, sense_counts) for each in propositions]
+        roles = [argument.role for each in propositions for argument in each.arguments]
+        found = self.calibrate(_confidences(propositions), groups, roles)
+        probs = iter(found.arguments.tolist())
+        return [
+            replace(
+                each,
+                arguments=tuple(replace(one, probability=next(probs)) for one in each.arguments),
+                probability=sense,
+                predicate_probability=None if each.predicate_probability is None else predicate,
+                joint_probability=whole,
+            )
+            for each, predicate, sense, whole in zip(
+                propositions,
+                found.predicates.tolist(),
+                found.senses.tolist(),
+                found.propositions.tolist(),
+                strict=True,
+            )
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curves as plain lists and numbers; inverse of `from_dict`."""
+        return {"format": FORMAT, **asdict(self)}
+
+    def save(self, folder: Path) -> Path:
+        """Write the curves into a model folder, atomically, and return the file."""
+        with open_writer(folder / FILE) as file:
+            file.write(json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+        return folder / FILE
+
+    @classmethod
+    def from_dict(cls, data: object, *, source: str = FILE) -> "Calibration":
+        """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
+        if not isinstance(data, dict) or not isinstance(data.get("format"), int):
+            raise ModelError(f"{source}: expected a JSON object with a format, got {data!r:.60}")
+        if data["format"] > FORMAT:
+            raise ModelError(
+                f"{source}: expected format {FORMAT} or older, got {data['format']}; upgrade capsrl"
+            )
+        return cls(
+            **{f.name: _read_curve(data.get(f.name), f"{source}: {f.name}") for f in fields(cls)}
+        )
+
+
+def sense_prob(proposition: Proposition) -> float | None:
+    """The probability of the sense that is calibrated; for guesses always the same."""
+    return GUESS if proposition.guessed else proposition.probability
+
+
+def sense_group(proposition: Proposition, sense_counts: Mapping[str, int]) -> str:
+    """The group of the sense of a proposition: how often training had it, and if it is certain.
+
+    The groups are `guessed`, `0`, `1-3`, `4-15`, `16-63` and `64+`; those of a sense without
+    alternatives begin with `only `.
+    """
+    is_only = proposition.probability == 1
+    return group_of(proposition.sense, sense_counts, is_only=is_only, guessed=proposition.guessed)
+
+
+def group_of(
+    sense: str | None, sense_counts: Mapping[str, int], *, is_only: bool, guessed: bool
+) -> str:
+    """As `sense_group`, for a sense that is certain or not, guessed or not."""
+    if guessed:
+        return _GUESSED
+    count = sense_counts.get(sense or "", 0)
+    name = next(name for least, name in _GROUPS if count >= least)
+    return f"only {name}" if is_only else name
+
+
+def counts_of_senses(inventory: Inventory) -> dict[str, int]:
+    """Frequency of each sense in training."""
+    return dict(zip(inventory.senses, inventory.sense_counts, strict=True))
+
+
+def load_calibration(folder: Path) -> Calibration | None:
+    """Read the calibration in a model folder, None if it has none; raises ModelError."""
+    file = folder / FILE
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise ModelError(f"{file}: expected JSON, got {error}") from None
+    return Calibration.from_dict(data, source=str(file))
+
+
+def _confidences(propositions: Sequence[Proposition]) -> Confidences:
+    """The probabilities that propositions have, in columns."""
+    predicates = [each.predicate_probability for each in propositions]
+    arguments = [one.probability for each in propositions for one in each.arguments]
+    return Confidences(
+        predicates=np.array(predicates, np.float64),  # None becomes NaN
+        senses=np.array([each.probability for each in propositions], np.float64),
+        propositions=np.array([each.joint_probability for each in propositions], np.float64),
+        arguments=np.array(arguments, np.float64),
+        owners=np.repeat(np.arange(len(propositions)), [len(p.arguments) for p in propositions]),
+    )
+
+
+def _read_curve(data: object, source: str) -> Curve:
+    if not isinstance(data, dict) or data.keys() != {"knots", "values", "offsets"}:
+        raise ModelError(f"{source}: expected knots, values and offsets, got {data!r:.60}")
+    knots, values, offsets = data["knots"], data["values"], data["offsets"]
+    for name, numbers in (("knots", knots), ("values", values)):
+        if not _is_nondecreasing(numbers):
+            raise ModelError(f"{source}.{name}: expected rising numbers, got {numbers!r:.60}")
+    if len(knots) != len(values):
+        raise ModelError(f"{source}: expected {len(knots)} values, got {len(values)}")
+    if not isinstance(offsets, dict) or not all(map(_is_number, offsets.values())):
+        raise ModelError(f"{source}.offsets: expected an object of numbers, got {offsets!r:.60}")
+    return Curve(tuple(knots), tuple(values), offsets)
+
+
+def _is_nondecreasing(numbers: object) -> bool:
+    if not isinstance(numbers, list) or not numbers or not all(map(_is_number, numbers)):
+        return False
+    return all(low <= high for low, high in pairwise(numbers))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value)

@@ -1,0 +1,259 @@
+"""Decode the scores of the network to propositions with probabilities.
+
+Everything is decoded in columns first, for all predicates together: making an object for each of
+them is most of the time of this part, so it is done once, after probabilities are calibrated.
+"""
+
+from collections.abc import Sequence, Set
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsrl.frames.index import NO_FRAMES, FrameIndex
+from capsrl.predict.backend import Floats, Ids, Scores
+from capsrl.predict.calibration import Confidences
+from capsrl.predict.candidates import (
+    UNTRAINED_ODDS,
+    Candidates,
+    guess_sense,
+    probability_of,
+    score_senses,
+)
+from capsrl.predict.inventory import NO_ROLE_ID, Inventory
+from capsrl.sentence import Argument, Phrase, Proposition, Trace
+
+_NUMBERED = frozenset(f"A{number}" for number in range(6))
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """The senses of P predicates and their A arguments, in columns.
+
+    positions    P  of the predicates
+    senses       P
+    guessed      P
+    traces       P  if asked for
+    words        A  head words
+    roles        A
+    phrases      A  first and last words; None without a span scorer
+    confidences  probabilities, and the predicate of each argument
+    """
+
+    positions: Sequence[int]
+    senses: Sequence[str]
+    guessed: Sequence[bool]
+    traces: Sequence[Trace | None]
+    words: Sequence[int]
+    roles: Sequence[str]
+    phrases: Sequence[tuple[int, int]] | None
+    confidences: Confidences
+
+
+def decode(
+    scores: Scores,
+    *,
+    positions: Sequence[int],
+    candidates: Sequence[Candidates],
+    lengths: Sequence[int],
+    inventory: Inventory,
+    trace: bool = False,
+) -> Decoded:
+    """The most probable sense of each predicate and role of each word.
+
+    No constraints are applied: routing is meant to learn that a role is filled once. The
+    probabilities are those of the network; `Calibration` calibrates them.
+
+    positions  P  position of each predicate
+    candidates P  its possible senses
+    lengths    P  words of its sentence
+    trace      add the role probabilities of every routing iteration
+    """
+    is_word = np.arange(scores.roles.shape[1]) < np.array(lengths)[:, None]  # P T
+    owners, words = np.nonzero((scores.roles != NO_ROLE_ID) & is_word)
+    names = list(inventory.roles)
+    roles = [names[role] for role in scores.roles[owners, words].tolist()]
+    senses, probs = _choose_senses(scores, candidates, owners, roles, inventory)
+    wholes = np.where(is_word, scores.probs, 1.0).prod(1)
+    return Decoded(
+        positions=positions,
+        senses=senses,
+        guessed=[each.guessed for each in candidates],
+        traces=_traces(scores, lengths, inventory) if trace else [None] * len(positions),
+        words=words.tolist(),
+        roles=roles,
+        phrases=_phrases(scores, owners, words),
+        confidences=Confidences(
+            predicates=np.full(len(positions), np.nan),
+            senses=probs,
+            propositions=probs * wholes,
+            arguments=scores.probs[owners, words],
+            owners=owners,
+        ),
+    )
+
+
+def build_propositions(decoded: Decoded, frames: FrameIndex = NO_FRAMES) -> list[Proposition]:
+    """Make a proposition of each decoded predicate; the frames say what senses and roles mean."""
+    found = decoded.confidences
+    arguments: list[list[Argument]] = [[] for _ in decoded.positions]
+    none = [None] * len(decoded.words)
+    phrases: Sequence[tuple[int, int] | None] = decoded.phrases or none
+    for owner, word, role, probability, phrase in zip(
+        found.owners.tolist(),
+        decoded.words,
+        decoded.roles,
+        found.arguments.tolist(),
+        phrases,
+        strict=True,
+    ):
+        arguments[owner].append(
+            Argument(
+                role,
+                word,
+                probability,
+                phrase=None if phrase is None else Phrase(*phrase),
+                meaning=frames.meaning(decoded.senses[owner], role),
+            )
+        )
+    return [
+        Proposition(
+            predicate=position,
+            sense=sense,
+            arguments=tuple(arguments[row]),
+            probability=probability,
+            trace=decoded.traces[row],
+            guessed=decoded.guessed[row],
+            definition=frames.definition(sense),
+            frames=frames.links(sense),
+            predicate_probability=None if predicate != predicate else predicate,  # NaN: marked
+            joint_probability=whole,
+        )
+        for row, (position, sense, predicate, probability, whole) in enumerate(
+            zip(
+                decoded.positions,
+                decoded.senses,
+                found.predicates.tolist(),
+                found.senses.tolist(),
+                found.propositions.tolist(),
+                strict=True,
+            )
+        )
+    ]
+
+
+def _choose_senses(
+    scores: Scores,
+    candidates: Sequence[Candidates],
+    owners: Ids,
+    roles: Sequence[str],
+    inventory: Inventory,
+) -> tuple[list[str], NDArray[np.float64]]:
+    """The most probable candidate of each predicate, and its probability.
+
+    owners  A  the predicate of each argument
+    roles   A
+    """
+    best, probs = _best_trained(scores.senses, candidates)
+    senses: list[str] = []
+    for row, (possible, number) in enumerate(zip(candidates, best.tolist(), strict=True)):
+        if possible.ids and all(each.odds == UNTRAINED_ODDS for each in possible.untrained):
+            senses.append(inventory.senses[possible.ids[number]])
+            continue
+        first, last = np.searchsorted(owners, (row, row + 1))  # they are sorted
+        numbered = _NUMBERED.intersection(roles[first:last])
+        sense, probs[row] = _choose_sense(
+            possible, scores.senses[row], scores.patterns[row], numbered, inventory
+        )
+        senses.append(sense)
+    return senses, probs
+
+
+def _best_trained(
+    logits: Floats, candidates: Sequence[Candidates]
+) -> tuple[Ids, NDArray[np.float64]]:
+    """The best of the trained candidates of each predicate, and its probability.
+
+    Untrained candidates have the odds UNTRAINED_ODDS together: they only lessen the probability.
+
+    logits  P C  of the trained candidates, then padding
+    """
+    n_trained = np.array([len(each.ids) for each in candidates], np.int64)[:, None]
+    is_candidate = np.arange(logits.shape[1]) < n_trained
+    masked = np.where(is_candidate, logits.astype(np.float64), -np.inf)
+    best = masked.argmax(1)
+    highest = np.take_along_axis(masked, best[:, None], 1)
+    powers = np.exp(masked - np.where(np.isfinite(highest), highest, 0.0))
+    np.put_along_axis(powers, best[:, None], 0.0, 1)
+    others = powers.sum(1)
+    untrained = np.array([bool(each.untrained) for each in candidates]) * np.exp(UNTRAINED_ODDS)
+    more = (1 + others) * untrained
+    return best, 1.0 - (others + more) / (1 + others + more)
+
+
+def _choose_sense(
+    candidates: Candidates,
+    logits: Floats,
+    patterns: Floats,
+    roles: Set[str],
+    inventory: Inventory,
+) -> tuple[str, float]:
+    """The most probable candidate and its probability; a guess, if there are no candidates.
+
+    logits    C  of the trained candidates, then padding
+    patterns  K
+    roles     the numbered roles of the predicate
+    """
+    if not candidates.ids and not candidates.untrained:
+        return guess_sense(candidates.lemma, patterns, inventory)
+    logits = logits[: len(candidates.ids)]
+    more, logits = score_senses(candidates, logits, patterns, roles, inventory.frames)
+    best = int(logits.argmax())
+    senses = (*(inventory.senses[id] for id in candidates.ids), *more)
+    return senses[best], probability_of(best, logits)
+
+
+def _phrases(scores: Scores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:
+    """The first and last word of the phrase of every argument."""
+    if scores.firsts is None or scores.lasts is None:
+        return None
+    firsts, lasts = (edges[owners, words].tolist() for edges in (scores.firsts, scores.lasts))
+    return list(zip(firsts, lasts, strict=True))
+
+
+def most_probable(logits: Floats) -> tuple[NDArray[np.float64], Ids]:
+    """The probability of the most probable class, in double precision, and its id.
+
+    logits  ... classes
+    """
+    ids = logits.argmax(-1)
+    best = np.expand_dims(ids, -1)
+    odds = np.exp(logits - np.take_along_axis(logits, best, -1))
+    # Half of the probabilities are so near to 1 that single precision would round them to it: the
+    # others are summed by themselves.
+    np.put_along_axis(odds, best, 0.0, -1)
+    return 1 / (1 + odds.sum(-1, dtype=np.float64)), ids
+
+
+def softmax(logits: Floats) -> Floats:
+    """Probabilities of classes.
+
+    logits  ... classes
+    """
+    odds = np.exp(logits - logits.max(-1, keepdims=True))
+    probs: Floats = odds / odds.sum(-1, keepdims=True)
+    return probs
+
+
+def _traces(scores: Scores, lengths: Sequence[int], inventory: Inventory) -> list[Trace | None]:
+    assert scores.steps is not None
+    probs = softmax(scores.steps)  # N+1 P T R
+    return [
+        Trace(
+            roles=tuple(inventory.roles),
+            beliefs=probs[:, row, :length],
+            capsules=None if scores.capsules is None else scores.capsules[:, row],
+            nodes=None if scores.nodes is None else scores.nodes[:, row],
+        )
+        for row, length in enumerate(lengths)
+    ]

@@ -1,0 +1,238 @@
+"""The inventory of a model: its roles, senses, words, characters and tags.
+
+Senses are listed by the lemma of the predicate, because annotations relate the two in different
+ways: `sign.01` for *sign* (PropBank), *podepsat* itself (Czech, Japanese), or an English roleset
+for a German verb (Universal PropBank). For a lemma that training did not have, the inventory has
+patterns counted in the corpus: `{}.01`, `{}`, or a sense that many lemmas share.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from capsrl.errors import DataError, ModelError
+from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
+from capsrl.predict.vocabulary import Vocab, character_vocab
+from capsrl.sentence import Sentence
+from capsrl.text.lemmatizer import Lemmatizer
+
+NO_ROLE = "_"
+NO_ROLE_ID = 0
+MAX_PATTERNS = 64  # only patterns of many lemmas are useful for unseen ones
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """All strings that the network refers to by id.
+
+    roles         NO_ROLE first
+    senses        all senses, by decreasing frequency
+    sense_counts  frequency of each sense in training; 0 for those only in frame files
+    candidates    lemma -> ids of its senses, most frequent first
+    lemmas        those of the training predicates, for predicates embedded by lemma
+    patterns      senses with `{}` in place of the lemma
+    words, characters, tags  the vocabularies of learned embeddings and of the tagger
+    lemmatizer    for sentences without lemmas; English only
+    frames        PropBank's rolesets, in a file of their own; not compared
+    """
+
+    roles: Vocab
+    senses: tuple[str, ...]
+    sense_counts: tuple[int, ...]
+    candidates: Mapping[str, tuple[int, ...]]
+    lemmas: Vocab
+    patterns: Vocab
+    words: Vocab
+    characters: Vocab
+    tags: Vocab
+    lemmatizer: Lemmatizer | None = None
+    frames: FrameIndex = field(default=NO_FRAMES, compare=False)
+
+    def role_id(self, role: str) -> int:
+        """The id of a role; NO_ROLE for one that training did not have."""
+        return self.roles.id(role) if role in self.roles else NO_ROLE_ID
+
+    def candidates_of(self, lemma: str) -> tuple[int, ...]:
+        """Ids of the senses of a lemma, most frequent first; empty for an unseen lemma."""
+        return self.candidates.get(lemma, ())
+
+    def pattern_id(self, sense: str, lemma: str) -> int | None:
+        """The id of the pattern of this sense of this lemma, None if it is not in the inventory."""
+        pattern = pattern_of(sense, lemma)
+        return self.patterns.id(pattern) if pattern in self.patterns else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inventory without its frames as plain data for JSON."""
+        vocabs = {name: getattr(self, name).to_list() for name in _VOCABS}
+        return {
+            **vocabs,
+            "senses": list(self.senses),
+            "sense_counts": list(self.sense_counts),
+            "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
+            _LEMMATIZER: None if self.lemmatizer is None else self.lemmatizer.to_dict(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
+        """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
+        names = (*_VOCABS, "senses", "sense_counts", "candidates", _LEMMATIZER)
+        missing = [name for name in names if name not in data]
+        if missing:
+            raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
+        vocabs = {name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCABS}
+        _check_senses(data, source)
+        return cls(
+            **vocabs,
+            senses=tuple(data["senses"]),
+            sense_counts=tuple(data["sense_counts"]),
+            candidates={lemma: tuple(ids) for lemma, ids in data["candidates"].items()},
+            lemmatizer=None
+            if data[_LEMMATIZER] is None
+            else Lemmatizer.from_dict(data[_LEMMATIZER], source=source),
+            frames=_described(data.get("descriptions") or {}),
+        )
+
+
+_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
+_LEMMATIZER = "lemmatiser"  # the key in vocab.json, spelled as in the models that exist
+
+
+def _check_senses(data: Mapping[str, Any], source: str) -> None:
+    n_senses = len(Vocab.from_list(data["senses"], source=f"{source}: senses"))
+    n_counts = len(data["sense_counts"]) if isinstance(data["sense_counts"], list) else 0
+    if n_counts != n_senses:
+        raise ModelError(f"{source}: expected {n_senses} sense_counts, got {n_counts}")
+    for name in ("candidates", "descriptions"):
+        if not isinstance(data.get(name, {}), dict):
+            found = type(data[name]).__name__
+            raise ModelError(f"{source}: expected {name} to be a JSON object, got {found}")
+    if not _are_ids(data["candidates"].values(), n_senses):
+        lemma, ids = next(
+            pair for pair in data["candidates"].items() if not _are_ids(pair[1:], n_senses)
+        )
+        raise ModelError(
+            f"{source}: expected candidates of {lemma!r} from 0 to {n_senses - 1}, got {ids}"
+        )
+
+
+def _are_ids(lists: Collection[Any], count: int) -> bool:
+    """Whether all are lists of integers from 0 to `count` - 1; many are checked at a time."""
+    if not set(map(type, lists)) <= {list}:
+        return False
+    ids = list(chain.from_iterable(lists))
+    return set(map(type, ids)) <= {int} and (not ids or (0 <= min(ids) and max(ids) < count))
+
+
+def _described(descriptions: Mapping[str, Mapping[str, str]]) -> FrameIndex:
+    """The index of a model of format 1 that was trained with frame files: sense -> role -> text."""
+    rolesets = (
+        Roleset(
+            sense, roles=tuple(FrameRole(name, description=text) for name, text in roles.items())
+        )
+        for sense, roles in descriptions.items()
+    )
+    return FrameIndex.from_rolesets(rolesets)
+
+
+def build_inventory(
+    sentences: Iterable[Sentence],
+    *,
+    partial: Iterable[Sentence] = (),
+    frames: FrameIndex = NO_FRAMES,
+    source: str = "training corpus",
+) -> Inventory:
+    """Collect the inventory of training sentences.
+
+    partial  partially annotated sentences: their words, lemmas and senses are added, but not their
+             roles and tags
+    frames   rolesets, whose senses become candidates too
+    source   the name of the sentences in messages
+    Raises DataError if no predicate has a sense.
+    """
+    counts: dict[str, Counter[str]] = {name: Counter() for name in ("role", "word", "tag", "sense")}
+    senses_of_lemma: dict[str, Counter[str]] = {}
+    for sentence in sentences:
+        counts["word"].update(sentence.words)
+        counts["tag"].update(sentence.tags or ())
+        for proposition in sentence.propositions:
+            counts["role"].update(argument.role for argument in proposition.arguments)
+        _count_senses(sentence, counts["sense"], senses_of_lemma)
+    if not counts["sense"]:
+        raise DataError(
+            f"{source}: expected predicates with senses, got none; "
+            "a file without senses cannot be used for training"
+        )
+    for sentence in partial:
+        counts["word"].update(sentence.words)
+        _count_senses(sentence, counts["sense"], senses_of_lemma)
+    patterns = _count_patterns(senses_of_lemma)
+    lemmas = Vocab.from_counts(dict.fromkeys(senses_of_lemma, 1))
+    for lemma, more in frames.senses_by_lemma().items():
+        for sense in more:
+            counts["sense"][sense] += 0
+            senses_of_lemma.setdefault(lemma, Counter())[sense] += 0
+    senses = _by_frequency(counts["sense"])
+    number = {sense: i for i, sense in enumerate(senses)}
+    candidates = {
+        lemma: tuple(number[sense] for sense in _by_frequency(senses_of_lemma[lemma]))
+        for lemma in sorted(senses_of_lemma)
+    }
+    return Inventory(
+        roles=Vocab.from_counts(counts["role"], first=(NO_ROLE,)),
+        senses=tuple(senses),
+        sense_counts=tuple(counts["sense"][sense] for sense in senses),
+        candidates=candidates,
+        lemmas=lemmas,
+        patterns=Vocab(patterns),
+        words=Vocab.from_counts(counts["word"], min_count=2),
+        characters=character_vocab(counts["word"], min_count=2),
+        tags=Vocab.from_counts(counts["tag"]),
+        frames=frames,
+    )
+
+
+def _count_senses(
+    sentence: Sentence, senses: Counter[str], senses_of_lemma: dict[str, Counter[str]]
+) -> None:
+    for proposition in sentence.propositions:
+        if proposition.sense is not None:
+            lemma = lemma_of(sentence, proposition.predicate)
+            senses[proposition.sense] += 1
+            senses_of_lemma.setdefault(lemma, Counter())[proposition.sense] += 1
+
+
+def lemma_of(sentence: Sentence, position: int) -> str:
+    """The lemma of a word, or its form if the sentence has no lemmas, in lower case."""
+    lemmas = sentence.lemmas or sentence.words
+    return lemmas[position].lower()
+
+
+def pattern_of(sense: str, lemma: str) -> str:
+    """The pattern of a sense: `{}.01` for sign.01 of *sign*, but be.01 itself for *sein*."""
+    if lemma and sense[: len(lemma)].lower() == lemma:
+        return "{}" + sense[len(lemma) :].replace("{", "").replace("}", "")
+    return sense
+
+
+def sense_from(pattern: str, lemma: str) -> str:
+    """The sense of a lemma by a pattern, the inverse of `pattern_of`."""
+    return lemma + pattern[2:] if pattern.startswith("{}") else pattern
+
+
+def _count_patterns(senses_of_lemma: Mapping[str, Counter[str]]) -> Sequence[str]:
+    """The patterns that most lemmas share.
+
+    Lemmas are counted, not predicates: an unseen lemma is a rare one, for which the frequent senses
+    of *be* and *have* are not evidence.
+    """
+    shared: Counter[str] = Counter()
+    for lemma, senses in senses_of_lemma.items():
+        shared.update({pattern_of(sense, lemma) for sense in senses})
+    return _by_frequency(shared)[:MAX_PATTERNS]
+
+
+def _by_frequency(counts: Mapping[str, int]) -> list[str]:
+    """Strings by decreasing count, then in alphabetical order."""
+    return sorted(counts, key=lambda entry: (-counts[entry], entry))

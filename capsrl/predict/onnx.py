@@ -1,0 +1,196 @@
+"""Run an exported model with onnxruntime, without torch.
+
+Sentences are encoded one by one: nothing is padded, and the ranges of 8-bit values are those of the
+sentence, so that it gets the same states alone and in any batch.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+# Before it is imported: else onnxruntime reports its use to Microsoft (see its Privacy.md).
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
+
+from onnxruntime import InferenceSession, SessionOptions
+
+from capsrl.errors import ModelError
+from capsrl.predict.backend import Answer, Backend, Floats, Reading, Scores, Task
+from capsrl.predict.decode import most_probable
+from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
+from capsrl.predict.inventory import Inventory
+from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
+from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.predict.weight_files import digest_of, find_stored
+from capsrl.sentence import Sentence
+
+_SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
+
+
+class OnnxBackend(Backend):
+    """The graphs of a model folder, on the CPU.
+
+    n_iterations  of routing, that of the model
+    """
+
+    device = "cpu"
+    marks_predicates = False
+    batch_words = 500
+    max_pairs = 1000
+    concurrent = True
+
+    def __init__(self, folder: Path, inventory: Inventory, *, n_iterations: int) -> None:
+        self.inventory = inventory
+        self._n_iterations = n_iterations
+        self._folder, self._weights = folder, digest_of(find_stored(folder))
+        self._sentences = _open(folder / SENTENCES, self._weights)
+        self._is_exact = _is_exact(self._sentences)
+        if not self._is_exact:
+            self._sentences = self._open(SENTENCES)
+        self.has_tagger = "tags" in _outputs(self._sentences)
+        self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
+        self._propositions = self._open(PROPOSITIONS)
+        transformer = folder / "transformer"
+        self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
+
+    @cached_property
+    def _traced(self) -> InferenceSession:
+        """The graph that any number of iterations and traces need; others are faster."""
+        return self._open(TRACED)
+
+    def _open(self, graph: str) -> InferenceSession:
+        """A graph, or the one that computes the same on processors without VNNI."""
+        name = graph if self._is_exact else unsigned(graph)
+        return _open(self._folder / name, self._weights)
+
+    def index(self, sentence: Sentence) -> IndexedSentence:
+        """As `Backend.index`."""
+        return index_sentence(sentence, self._words, self.inventory, gold=False)
+
+    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+        """As `Backend.read`."""
+        results = [self._read(item) for item in items]
+        shape = (len(items), max(item.n_words for item in items))
+        predicates = np.full(shape, -np.inf, np.float32)
+        tags = np.zeros(shape, np.int64) if self.has_tagger else None
+        for row, (_, logits, *found) in enumerate(results):
+            predicates[row, : len(logits)] = logits
+            if tags is not None:
+                tags[row, : len(logits)] = found[0]
+        return Reading(predicates, tags, [states for states, *_ in results])
+
+    def _read(self, item: IndexedSentence) -> list[Floats]:
+        subwords, words = self._words.reader.windows(item.source_items["transformer"])
+        feed = {"subwords": subwords, "words": words}
+        outputs: list[Floats] = self._sentences.run(self._names, feed)
+        return outputs
+
+    def score(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        *,
+        n_iterations: int | None,
+        trace: bool,
+    ) -> Scores:
+        """As `Backend.score`."""
+        assert reading is not None
+        arrays = predicate_arrays(group, self.inventory)
+        counts = [item.n_words for item in group]
+        lengths = np.array(counts)[arrays["rows"]]  # P
+        starts = np.cumsum([0, *counts[:-1]])[arrays["rows"]]
+        # Padding refers to the last word of the batch, or another: it has no influence.
+        words = np.minimum(starts[:, None] + np.arange(counts[0]), sum(counts) - 1)  # P T
+        values = {
+            **arrays,
+            "states": np.concatenate([reading.states[number] for number in numbers]),
+            "words": words,
+            "lengths": lengths,
+            "n_iterations": np.array(n_iterations or self._n_iterations),
+        }
+        is_usual = not trace and n_iterations in (None, self._n_iterations)
+        session = self._propositions if is_usual else self._traced
+        feed = {given.name: values[given.name] for given in session.get_inputs()}
+        found = dict(zip(_outputs(session), session.run(None, feed), strict=True))
+        if not is_usual:
+            found["steps"] = _with_start(found["roles"], found.get("steps"))
+        probs, roles = most_probable(found.pop("roles"))
+        return Scores(roles=roles, probs=probs, **found)
+
+    def run(
+        self,
+        label: Callable[[Task], Answer],
+        batches: Sequence[Task],
+        *,
+        n_words: Callable[[Task], int],
+        threads: int,
+    ) -> Iterator[Answer]:
+        """As `Backend.run`: several batches at a time, each with one thread."""
+        if threads == 1 or len(batches) < 2:
+            yield from map(label, batches)
+            return
+        from concurrent.futures import ThreadPoolExecutor  # takes 5 ms to import
+
+        with ThreadPoolExecutor(threads) as pool:
+            yield from pool.map(label, batches)
+
+
+class _Words:
+    """The words of a sentence as the transformer, the only source, reads them."""
+
+    def __init__(self, reader: SubwordReader) -> None:
+        self.reader = reader
+
+    def index(self, sentence: Sentence) -> dict[str, Subwords]:
+        return {"transformer": self.reader.read(sentence)}
+
+    def length(self, items: Mapping[str, Subwords]) -> int:
+        return len(items["transformer"].ids)
+
+
+def _with_start(final: Floats, steps: Floats | None) -> Floats:
+    """All logits of a trace: zeros before the first iteration, or only the final ones."""
+    if steps is None:  # a variant without iterations
+        return final[None]
+    return np.concatenate([np.zeros_like(final)[None], steps])
+
+
+def _outputs(session: InferenceSession) -> list[str]:
+    return [output.name for output in session.get_outputs()]
+
+
+def _is_exact(session: InferenceSession) -> bool:
+    """Whether this processor multiplies the 8-bit weights of the graph exactly."""
+    if "exact" not in _outputs(session):
+        return True  # in floats
+    word = {"subwords": np.zeros((1, 1), np.int64), "words": np.zeros(1, np.int64)}
+    (exact,) = session.run(["exact"], word)
+    return bool(exact)
+
+
+def _open(file: Path, weights: str) -> InferenceSession:
+    """Load a graph; raises ModelError unless it was made for the weights with this digest.
+
+    A graph finds the weights by their offsets in the files: in others it would read anything.
+    """
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    # Sentences of all lengths: memory planned for one is of no use for the next.
+    options.enable_mem_pattern = options.enable_cpu_mem_arena = False
+    options.log_severity_level = 3
+    try:
+        session = InferenceSession(
+            str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW
+        )
+        reason = "one of other weights"
+    except Exception as error:  # onnxruntime raises nothing narrower
+        session, reason = None, " ".join(str(error).split())
+    if session is None or session.get_modelmeta().custom_metadata_map.get("weights") != weights:
+        raise ModelError(
+            f"{file}: expected a graph over the weights of this folder, got {reason:.200}; "
+            f"export it again: capsrl export {file.parent}"
+        )
+    return session

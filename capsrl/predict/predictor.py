@@ -1,0 +1,211 @@
+"""Predict the propositions of one batch of sentences."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from capsrl.errors import ConfigError
+from capsrl.frames.index import NO_FRAMES, FrameIndex
+from capsrl.options import Options
+from capsrl.predict.backend import Backend, Ids, Reading
+from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
+from capsrl.predict.candidates import CandidateFinder
+from capsrl.predict.decode import build_propositions, decode
+from capsrl.predict.indexing import IndexedSentence, group_predicates, with_predicates
+from capsrl.predict.inventory import Inventory
+from capsrl.sentence import Proposition, Sentence
+from capsrl.text.lemmatizer import predicate_pos
+
+
+class Predictor:
+    """Turns what a network makes of sentences into propositions.
+
+    backend      runs the network
+    frames       say what senses and roles mean
+    calibration  of the probabilities; None leaves them as the network gives them
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        frames: FrameIndex = NO_FRAMES,
+        calibration: Calibration | None = None,
+    ) -> None:
+        self.backend = backend
+        self.frames = frames
+        self.calibration = calibration
+        self._sense_counts = counts_of_senses(backend.inventory)
+        self._candidates = CandidateFinder(backend.inventory)
+
+    @property
+    def inventory(self) -> Inventory:
+        """The roles, senses and words of the network."""
+        return self.backend.inventory
+
+    def label_batch(
+        self, sentences: Sequence[Sentence], items: Sequence[IndexedSentence], options: Options
+    ) -> list[Sentence]:
+        """Label sentences that fit into memory together.
+
+        items    the sentences, indexed by the backend
+        options  with `predicates` marked or found; `auto` has been decided before
+        """
+        reading = predicate_probs = None
+        # A network that marks predicates encodes each group again; it needs the unmarked
+        # sentences only to find predicates and tags.
+        untagged = self.backend.has_tagger and not all(s.tags for s in sentences)
+        if options.predicates == "found" or untagged or not self.backend.marks_predicates:
+            reading = self.backend.read(items)
+            if reading.tags is not None:
+                sentences = add_tags(sentences, reading.tags, self.inventory)
+        positions: list[Sequence[int]] = [item.predicates for item in items]
+        if options.predicates == "found":
+            assert reading is not None
+            predicate_probs = sigmoid(reading.predicates)
+            positions = find_predicates(reading.predicates > 0)
+        items = [
+            self._with_candidates(item, _keep_pos(chosen, sentence, options), sentence, options)
+            for item, chosen, sentence in zip(items, positions, sentences, strict=True)
+        ]
+        propositions: list[list[Proposition]] = [[] for _ in items]
+        for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
+            owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
+            for owner, proposition in zip(
+                owners,
+                self._label_group(reading, group, numbers, predicate_probs, owners, options),
+                strict=True,
+            ):
+                if _is_probable(proposition, options):
+                    kept = _with_probable_arguments(proposition, options.threshold)
+                    propositions[owner].append(kept)
+        return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
+
+    def _label_group(
+        self,
+        reading: Reading | None,
+        group: Sequence[IndexedSentence],
+        numbers: Sequence[int],
+        predicate_probs: NDArray[np.float64] | None,
+        owners: Sequence[int],
+        options: Options,
+    ) -> list[Proposition]:
+        """The propositions of some predicates of a batch.
+
+        numbers          the sentences of the group
+        predicate_probs  B T  how likely each word is a predicate; None if predicates are marked
+        owners           P    the sentence of each predicate
+        """
+        scores = self.backend.score(
+            reading, group, numbers, n_iterations=options.iterations, trace=options.trace
+        )
+        positions = [position for item in group for position in item.predicates]
+        decoded = decode(
+            scores,
+            positions=positions,
+            candidates=[each for item in group for each in item.candidates],
+            lengths=[item.n_words for item in group for _ in item.predicates],
+            inventory=self.inventory,
+            trace=options.trace,
+        )
+        raw = decoded.confidences
+        if predicate_probs is not None:
+            raw = replace(raw, predicates=predicate_probs[owners, positions])
+        if self.calibration is not None and not options.raw:
+            groups = [
+                group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
+                for sense, prob, guessed in zip(
+                    decoded.senses, raw.senses.tolist(), decoded.guessed, strict=True
+                )
+            ]
+            raw = self.calibration.calibrate(raw, groups, decoded.roles)
+        return build_propositions(replace(decoded, confidences=raw), self.frames)
+
+    def _with_candidates(
+        self,
+        item: IndexedSentence,
+        positions: Sequence[int],
+        sentence: Sentence,
+        options: Options,
+    ) -> IndexedSentence:
+        """Add lemmas and candidate senses; leave out found words that cannot be predicates."""
+        lemmas = find_lemmas(sentence, positions, self.inventory)
+        kept = [
+            (position, lemma, candidates)
+            for position, lemma in zip(positions, lemmas, strict=True)
+            for candidates in [self._candidates.find(sentence, position, lemma)]
+            if options.predicates == "marked"
+            or self._candidates.is_predicate(sentence, position, candidates)
+        ]
+        positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
+        return with_predicates(item, positions, lemmas, found)
+
+
+def find_predicates(chosen: NDArray[np.bool_]) -> list[Sequence[int]]:
+    """The positions of the words of each sentence that are chosen.
+
+    chosen  B T
+    """
+    positions: list[list[int]] = [[] for _ in chosen]
+    for row, column in zip(*(index.tolist() for index in np.nonzero(chosen)), strict=True):
+        positions[row].append(column)
+    return list(positions)
+
+
+def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> Sequence[Sentence]:
+    """The sentences with predicted tags, except for those that have tags.
+
+    ids  B T
+    """
+    if all(sentence.tags for sentence in sentences):
+        return sentences
+    tags = list(inventory.tags)
+    return [
+        sentence
+        if sentence.tags
+        else sentence.with_tags([tags[tag] for tag in row[: len(sentence.words)]])
+        for sentence, row in zip(sentences, ids.tolist(), strict=True)
+    ]
+
+
+def find_lemmas(
+    sentence: Sentence, positions: Sequence[int], inventory: Inventory
+) -> Sequence[str]:
+    """The lemmas of predicates: those of the sentence, or found by form and tag."""
+    if sentence.lemmas is not None:
+        return [sentence.lemmas[position].lower() for position in positions]
+    if inventory.lemmatizer is None:
+        return [sentence.words[position].lower() for position in positions]
+    tags = sentence.tags or (None,) * len(sentence.words)
+    return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
+
+
+def _is_probable(proposition: Proposition, options: Options) -> bool:
+    """Whether the probabilities of sense and whole proposition reach their thresholds."""
+    assert proposition.probability is not None and proposition.joint_probability is not None
+    return (
+        proposition.probability >= options.sense_threshold
+        and proposition.joint_probability >= options.proposition_threshold
+    )
+
+
+def _with_probable_arguments(proposition: Proposition, threshold: float) -> Proposition:
+    """The proposition with those arguments whose probability reaches the threshold."""
+    if threshold == 0:
+        return proposition
+    kept = tuple(a for a in proposition.arguments if (a.probability or 0.0) >= threshold)
+    return replace(proposition, arguments=kept)
+
+
+def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) -> Sequence[int]:
+    """Only the predicates with the requested parts of speech."""
+    if options.pos is None:
+        return positions
+    tags = sentence.tags
+    if tags is None:
+        raise ConfigError(
+            "pos: expected words with tags, or a model with a tagger, got neither; without tags "
+            "predicates cannot be selected by part of speech"
+        )
+    return [each for each in positions if predicate_pos(tags[each]) in options.pos]

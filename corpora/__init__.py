@@ -1,0 +1,87 @@
+"""Convert published treebanks and their propositions to one file per split.
+
+ewt             English, annotated by hand: UD_English-EWT and propbank-release
+up              other languages, projected: a UD treebank and its Universal Propositions 2.0
+frame_examples  English, one annotated predicate per example: PropBank frame files
+gold_skel       reads the files of propbank-release: propositions without the words
+align           aligns the words of two tokenizations by their tags
+heads           finds the head of a span in a tree
+clear_parser    parses the examples with spaCy
+content_heads   converts their trees to content heads, as in UD
+held_out        finds examples that overlap dev and test files
+
+What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from capsrl.errors import DataError
+from capsrl.files.local import open_writer
+from capsrl.formats.formats import write_sentences
+from capsrl.formats.phrase_file import format_spans, new_spans_file
+from capsrl.sentence import Sentence
+
+SPLITS = ("train", "dev", "test")
+# Auxiliaries have no arguments in PropBank and are not predicates in CoNLL-2009.
+AUXILIARIES = frozenset({"be.03", "have.01", "do.01"})
+
+
+@dataclass(slots=True)
+class Size:
+    """Number of sentences, propositions and arguments in a file."""
+
+    sentences: int = 0
+    propositions: int = 0
+    arguments: int = 0
+
+
+def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
+    """Write sentences one at a time, in the format of the suffix, and count them.
+
+    Phrases go to a spans file beside it. Makes the folder if necessary.
+    """
+    size = Size()
+    spans: list[str] = []
+    folder = Path(path).parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
+    write_sentences(_counted(sentences, size, spans), path)
+    if any(spans):
+        with open_writer(new_spans_file(path)) as file:
+            file.writelines(spans)
+    return size
+
+
+def without_auxiliaries(sentence: Sentence, left_out: Counter[str]) -> Sentence:
+    """Return the sentence without the propositions whose sense is one of AUXILIARIES."""
+    kept = [p for p in sentence.propositions if p.sense not in AUXILIARIES]
+    if len(kept) == len(sentence.propositions):
+        return sentence
+    left_out["propositions of auxiliaries"] += len(sentence.propositions) - len(kept)
+    return sentence.with_propositions(kept)
+
+
+def find_file(folder: str | Path, name: str, *, holds: str) -> Path:
+    """Return the path of a file in a folder; raise DataError if it is missing.
+
+    holds  what the folder should be, for the message
+    """
+    path = Path(folder, name)
+    if not path.is_file():
+        raise DataError(f"{folder}: expected {name} in this folder ({holds}), got no such file")
+    return path
+
+
+def _counted(sentences: Iterable[Sentence], size: Size, spans: list[str]) -> Iterator[Sentence]:
+    """Yield the sentences; count them, and collect the lines of their phrases."""
+    for sentence in sentences:
+        size.sentences += 1
+        spans.append(format_spans(sentence, size.sentences))
+        size.propositions += len(sentence.propositions)
+        size.arguments += sum(len(p.arguments) for p in sentence.propositions)
+        yield sentence

@@ -1,0 +1,163 @@
+"""Make and check a folder of soft labels.
+
+FOLDER/distill.json              teachers, texts, number of sentences, fingerprint of the inventory
+FOLDER/shard-00000.safetensors   soft labels of the first SHARD sentences (soft_labels.py), ...
+
+Shards are written atomically; a run that was killed writes those that are missing.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from capsrl.device import find_device
+from capsrl.errors import ConfigError, DataError
+from capsrl.files.local import file_digest
+from capsrl.network.backend import TorchBackend
+from capsrl.predict.inventory import Inventory
+from capsrl.sentence import Sentence
+from capsrl.train.soft_labels import save_labels
+from teachers.ensemble import SHARED
+from teachers.label import label_softly, load_teachers
+from teachers.text import read_unlabeled
+
+SHARD = 4096  # sentences
+FORMAT = 1
+MANIFEST = "distill.json"
+
+
+def distill(
+    teachers: Sequence[str],
+    texts: Sequence[str],
+    folder: Path,
+    *,
+    part: tuple[int, int] = (0, 1),
+    device: str | None = None,
+) -> int:
+    """Label files of text with one or several models; returns the number of shards written.
+
+    teachers  model folders
+    part      see `write_shards`
+    """
+    digests = {os.path.basename(path): file_digest(path) for path in texts}
+    if len(digests) < len(texts):
+        raise ConfigError("--text: expected files with different names, got two of the same name")
+    teacher = load_teachers(teachers, find_device(device))
+    sentences = (sentence for path in texts for sentence in read_unlabeled(path))
+    return write_shards(teacher, sentences, folder, teachers=teachers, texts=digests, part=part)
+
+
+def write_shards(
+    teacher: TorchBackend,
+    sentences: Iterable[Sentence],
+    folder: Path,
+    *,
+    teachers: Sequence[str],
+    texts: Mapping[str, str],
+    part: tuple[int, int] = (0, 1),
+) -> int:
+    """Label sentences and write the shards that are missing; returns how many were written.
+
+    Only the sentences of one shard are in memory at a time.
+
+    teachers  names for the manifest
+    texts     name -> digest of the files that the sentences come from
+    part      (k, n): write every n-th shard from the k-th on, so that n processes share the work
+    Raises ConfigError if the folder has the labels of other teachers or other texts.
+    """
+    manifest: dict[str, Any] = {
+        "format": FORMAT,
+        "teachers": list(teachers),
+        "texts": dict(texts),
+        "inventory": _fingerprints(teacher.inventory),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    _check_manifest(folder, manifest)
+    n_sentences = n_shards = n_written = 0
+    stream = (sentence for sentence in sentences if sentence.words)
+    while chunk := list(islice(stream, SHARD)):
+        path = shard_path(folder, n_shards)
+        if n_shards % part[1] == part[0] and not path.exists():
+            save_labels(path, label_softly(teacher, chunk))
+            n_written += 1
+        n_shards += 1
+        n_sentences += len(chunk)
+    # If there are several processes, each of them writes the same.
+    _write_manifest(folder, {**manifest, "sentences": n_sentences, "shards": n_shards})
+    return n_written
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a folder; raises DataError unless all shards are there."""
+    file = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(
+            f"{folder}: expected a folder made by capsrl distill, got no {MANIFEST}"
+        ) from None
+    except ValueError as error:
+        raise DataError(f"{file}: expected JSON, got {error}") from None
+    if manifest.get("format") != FORMAT:
+        raise DataError(f"{file}: expected format {FORMAT}, got {manifest.get('format')}")
+    if "shards" not in manifest:
+        raise DataError(f"{folder}: expected all shards, got some; run capsrl distill to the end")
+    n_found = sum(shard_path(folder, n).exists() for n in range(manifest["shards"]))
+    if n_found < manifest["shards"]:
+        raise DataError(
+            f"{folder}: expected {manifest['shards']} shards, got {n_found}; run capsrl distill "
+            "again to make the others"
+        )
+    return manifest
+
+
+def check_inventory(manifest: Mapping[str, Any], inventory: Inventory, *, source: str) -> None:
+    """Raise DataError unless ids mean the same to the teachers and to a student."""
+    own = _fingerprints(inventory)
+    different = [name for name in SHARED if manifest["inventory"].get(name) != own[name]]
+    if different:
+        raise DataError(
+            f"{source}: expected soft labels of teachers with the inventory of this corpus, got "
+            f"other {', '.join(different)}; train teachers and students on the same data.train, "
+            "data.partial and data.frames"
+        )
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """The file of a shard."""
+    return folder / f"shard-{number:05}.safetensors"
+
+
+def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest, or compare it with the one that exists."""
+    file = folder / MANIFEST
+    if not file.exists():
+        _write_manifest(folder, manifest)
+        return
+    found = json.loads(file.read_text(encoding="utf-8"))
+    different = [key for key in manifest if found.get(key) != manifest[key]]
+    if different:
+        raise ConfigError(
+            f"{folder}: expected the soft labels of these teachers for these texts, got other "
+            f"{', '.join(different)}; give another folder with --out"
+        )
+
+
+def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    # Several processes may write at the same time, each to a temporary file of its own.
+    temporary = folder / f".{MANIFEST}.{os.getpid()}"
+    temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
+    os.replace(temporary, folder / MANIFEST)
+
+
+def _fingerprints(inventory: Inventory) -> dict[str, str]:
+    prints = {}
+    for name in SHARED:
+        value = getattr(inventory, name)
+        entries = sorted(value.items()) if name == "candidates" else list(value)
+        prints[name] = hashlib.sha256(json.dumps(entries).encode()).hexdigest()[:16]
+    return prints

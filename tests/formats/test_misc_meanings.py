@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from capsrl.formats.misc_meanings import misc_with_meanings, take_meanings
+from capsrl.sentence import Argument, Proposition, Sentence
+
+TEXT = st.text(alphabet="aA=|[]\\\tpnb\n\r_é ", min_size=1, max_size=8)
+WORDS = ("We", "pay", "a", "fee")
+
+
+@st.composite
+def propositions(draw):
+    """One proposition, whose meanings are the same for the same role."""
+    meanings = draw(st.dictionaries(TEXT, st.none() | TEXT, max_size=3))
+    arguments = (Argument(role, n, meaning=text) for n, (role, text) in enumerate(meanings.items()))
+    return Proposition(
+        draw(st.integers(0, 3)),
+        "pay.01",
+        tuple(arguments),
+        definition=draw(st.none() | TEXT),
+        frames=tuple(draw(st.lists(TEXT, unique=True, max_size=2))),
+        guessed=draw(st.booleans()),
+    )
+
+
+def without_meanings(sentence):
+    """The sentence as it is read, before its MISC column is."""
+    return sentence.with_propositions(
+        Proposition(p.predicate, p.sense, tuple(Argument(a.role, a.word) for a in p.arguments))
+        for p in sentence.propositions
+    )
+
+
+@given(propositions(), st.sampled_from([None, "Own=1|SpaceAfter=No", "_"]))
+def test_what_is_written_is_read(proposition, own):
+    sentence = Sentence(WORDS, (proposition,))
+    if own is not None:
+        sentence = replace(sentence, columns={"MISC": (own, "Own=2", own, "Own=3")})
+    column = misc_with_meanings(sentence)
+    assert not any(set(cell) & set("\t\n\r") for cell in column)
+    columns = {"MISC": column} if set(column) != {"_"} else {}  # readers leave out empty columns
+    read = without_meanings(replace(sentence, columns=columns))
+    assert take_meanings(read) == sentence
+
+
+def test_a_worked_example():
+    argument = Argument("A1", 3, meaning="sum | fee")
+    sentence = Sentence(WORDS, (Proposition(1, "pay.01", (argument,), definition="give\tmoney"),))
+    entries = r"Definition=give\tmoney|Meaning[A1]=sum \p fee"
+    assert misc_with_meanings(sentence) == ("_", entries, "_", "_")
+
+
+def test_entries_at_other_words_stay():
+    columns = {"MISC": ("Definition=x", "_", "_", "_")}
+    sentence = Sentence(WORDS, (Proposition(1, "pay.01"),), columns=columns)
+    assert take_meanings(sentence) is sentence

@@ -1,0 +1,113 @@
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch.testing import assert_close
+from transformers import AutoModel
+
+from capsrl.network.embeddings.bert import Bert, rename_weights
+from capsrl.network.embeddings.transformer import Transformer
+from capsrl.sentence import Sentence
+from tests.helpers.tiny_networks import write_encoder
+
+LENGTHS = (9, 4, 1)
+MASK = torch.arange(9) < torch.tensor(LENGTHS)[:, None]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("bert")
+
+
+@pytest.fixture(scope="module")
+def theirs(folder):
+    return write_encoder(folder)
+
+
+def load(folder, weights=None):
+    ours = Bert(json.loads((folder / "config.json").read_text())).eval()
+    ours.load_state_dict(rename_weights(weights or load_file(folder / "model.safetensors")))
+    return ours
+
+
+def inputs():
+    torch.manual_seed(1)
+    return torch.randint(0, 50, MASK.shape), torch.randint(0, 2, MASK.shape)
+
+
+def test_equals_transformers(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)(subwords, MASK, types)
+    with torch.inference_mode():
+        expected = theirs(
+            input_ids=subwords,
+            attention_mask=MASK.long(),
+            token_type_ids=types,
+            output_hidden_states=True,
+        ).hidden_states
+    assert len(ours) == len(expected) == 3
+    for mine, other in zip(ours, expected, strict=True):
+        assert_close(mine[MASK], other[MASK], atol=1e-5, rtol=1e-5)
+
+
+def test_types_and_positions_matter(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)
+    before = ours(subwords, MASK, types)[-1]
+    assert (ours(subwords, MASK, 1 - types)[-1] - before).abs().max() > 0.01
+    assert (ours(subwords.flip(1), MASK, types)[-1].flip(1) - before).abs().max() > 0.01
+
+
+def test_padding_has_no_effect(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)
+    together = ours(subwords, MASK, types)[-1]
+    for row, length in enumerate(LENGTHS):
+        alone = ours(
+            subwords[row, None, :length], MASK[row, None, :length], types[row, None, :length]
+        )
+        assert_close(together[row, :length], alone[-1][0], atol=1e-5, rtol=0)
+
+
+def test_names_in_older_checkpoints(folder, theirs):
+    """`bert.` before every name, LayerNorm.gamma and .beta, and unused heads."""
+    current = load_file(folder / "model.safetensors")
+    old = {
+        "bert."
+        + name.replace("LayerNorm.weight", "LayerNorm.gamma").replace(
+            "LayerNorm.bias", "LayerNorm.beta"
+        ): weight
+        for name, weight in current.items()
+    }
+    assert any(name.endswith("gamma") for name in old)
+    old["cls.predictions.bias"] = torch.zeros(3)
+    subwords, types = inputs()
+    expected = load(folder)(subwords, MASK, types)[-1]
+    assert_close(load(folder, old)(subwords, MASK, types)[-1], expected, atol=0, rtol=0)
+
+
+def test_dropout_only_in_training(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)
+    assert_close(ours(subwords, MASK, types)[-1], ours(subwords, MASK, types)[-1], atol=0, rtol=0)
+    ours.train()
+    first, second = ours(subwords, MASK, types)[-1], ours(subwords, MASK, types)[-1]
+    assert (first - second).abs().max() > 0.01
+
+
+def test_published_encoder_equals_transformers(shared):
+    """gte-small, on a sentence beside a shorter one."""
+    folder = shared / "encoders" / "gte-small"
+    if not (folder / "model.safetensors").is_file():
+        pytest.skip("no gte-small in ../shared/encoders")
+    source = Transformer(folder, fine_tune=True).eval()
+    sentences = [Sentence(words=tuple(text.split())) for text in ("The naïve dog barked .", "No")]
+    theirs = AutoModel.from_pretrained(folder).eval()
+    with torch.inference_mode():
+        ours = source(source.collate([source.index(s) for s in sentences]))
+        for row, s in enumerate(sentences):
+            tokens = source.subwords.tokenizer.encode(list(s.words), is_pretokenized=True)
+            firsts = [tokens.word_ids.index(word) for word in range(len(s.words))]
+            expected = theirs(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0, firsts]
+            assert_close(ours[row, : len(s.words)], expected, atol=1e-4, rtol=1e-4)

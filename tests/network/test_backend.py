@@ -1,0 +1,85 @@
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+
+import capsrl
+from capsrl.network import backend as torch_backend
+from capsrl.network.backend import TorchBackend
+from capsrl.predict import decode
+from capsrl.sentence import Sentence
+from tests.helpers.tiny_networks import make_labeler
+
+TEXTS = [
+    "Mira sold her old bicycle to a neighbor last week.",
+    "The committee that met on Monday promised us a report.",
+    "Did anyone hear the phone ring while we were eating?",
+    "It rained.",
+    "Snow had closed the pass, so the driver turned back and waited in the village.",
+]
+
+
+def test_most_probable_is_that_of_numpy():
+    logits = torch.from_numpy(30 * np.random.default_rng(2).normal(size=(5, 7, 9))).float()
+    probs, ids = torch_backend.most_probable(logits)
+    expected_probs, expected_ids = decode.most_probable(logits.numpy())
+    np.testing.assert_array_equal(ids.numpy(), expected_ids)
+    np.testing.assert_allclose(probs.numpy(), expected_probs, rtol=1e-6)
+    assert probs.dtype == torch.float64
+
+
+def test_batches_on_the_cpu_are_labeled_in_order():
+    backend = TorchBackend(make_labeler().network, "cpu")
+    answers = backend.run(sum, [[3, 4], [5], [6, 7]], n_words=len, threads=2)
+    assert list(answers) == [7, 5, 13]
+
+
+def without_probabilities(sentences):
+    return [
+        (
+            s.tags,
+            [
+                (p.predicate, p.sense, [(a.role, a.word, a.phrase) for a in p.arguments])
+                for p in s.propositions
+            ],
+        )
+        for s in sentences
+    ]
+
+
+@pytest.mark.gpu
+def test_a_gpu_gives_the_answers_of_the_cpu():
+    on_gpu, on_cpu = (capsrl.load(device=each, runtime="torch") for each in ("cuda", "cpu"))
+    found = [sentence for text in on_gpu.label_many(TEXTS) for sentence in text]
+    expected = [sentence for text in on_cpu.label_many(TEXTS) for sentence in text]
+    assert without_probabilities(found) == without_probabilities(expected)
+    probs, others = (
+        [a.probability for s in each for p in s.propositions for a in p.arguments]
+        for each in (found, expected)
+    )
+    assert probs == pytest.approx(others, abs=0.05)  # bfloat16 has three digits
+
+
+@pytest.mark.gpu
+def test_many_batches_on_a_gpu_keep_their_order():
+    labeler = capsrl.load(device="cuda", runtime="torch")
+    words = [tuple(text[:-1].split()) + (".",) for text in TEXTS]
+    sentences = [Sentence(words[n % len(words)], id=str(n)) for n in range(2000)]
+    found = list(labeler.label_sentences(sentences, batch_size=7))
+    assert [s.id for s in found] == [s.id for s in sentences]
+    alone = {s.words: s for s in labeler.label_sentences([Sentence(each) for each in words])}
+    for sentence in found:
+        same = dataclasses.replace(alone[sentence.words], id=sentence.id)
+        assert without_probabilities([sentence]) == without_probabilities([same])
+
+
+@pytest.mark.gpu
+def test_an_error_in_a_batch_on_a_gpu_is_raised():
+    backend = TorchBackend(make_labeler().network, "cuda")
+
+    def label(numbers):
+        return 1 // numbers[0]
+
+    with pytest.raises(ZeroDivisionError):
+        list(backend.run(label, [[1], [0], [1]], n_words=len, threads=1))

@@ -1,0 +1,83 @@
+"""One batch from indexed sentences to propositions; `test_labeler.py` tests streams of them."""
+
+import dataclasses
+
+import pytest
+
+from capsrl.errors import ConfigError
+from capsrl.network.backend import TorchBackend
+from capsrl.options import Options
+from capsrl.predict.predictor import Predictor
+from capsrl.text.lemmatizer import learn_lemmas
+from tests.helpers.tiny_networks import (
+    SENTENCES,
+    blind,
+    make_config,
+    make_labeler,
+    write_encoder,
+)
+
+
+def predict(network, sentences, **options):
+    items = [network.index(s, gold=False) for s in sentences]
+    return Predictor(TorchBackend(network, "cpu")).label_batch(sentences, items, Options(**options))
+
+
+@pytest.fixture(scope="module")
+def network():
+    return make_labeler().network
+
+
+def test_marked_predicates(network):
+    labeled = predict(network, [blind(s) for s in SENTENCES], predicates="marked")
+    assert [s.predicates for s in labeled] == [s.predicates for s in SENTENCES]
+    assert all(p.sense and p.probability for s in labeled for p in s.propositions)
+
+
+def test_found_predicates_ignore_the_marks(network):
+    bare = [s.with_propositions(()) for s in SENTENCES]
+    marked = predict(network, [blind(s) for s in SENTENCES], predicates="found")
+    assert marked == predict(network, bare, predicates="found")
+    assert any(s.propositions for s in marked)
+
+
+def test_unknown_lemmas_come_from_the_lemmatizer(network):
+    given = dataclasses.replace(blind(SENTENCES[4]), lemmas=None)
+    (without,) = predict(network, [given], predicates="marked")
+    assert [p.sense.partition(".")[0] for p in without.propositions] == ["sees", "sees"]
+    inventory = dataclasses.replace(network.inventory, lemmatizer=learn_lemmas(SENTENCES))
+    network = make_labeler().network
+    network.inventory = inventory
+    (found,) = predict(network, [given], predicates="marked")
+    assert {p.sense for p in found.propositions} <= {"see.01", "see.02"}
+    assert found.lemmas is None
+
+
+def test_part_of_speech_of_predicates(network):
+    tagged = dataclasses.replace(blind(SENTENCES[2]), tags=("NN",) * 6 + ("VB",) + ("NN",) * 2)
+    (verbs,) = predict(network, [tagged], predicates="marked", pos=("verb",))
+    assert verbs.predicates == (6,)
+    (nouns,) = predict(network, [tagged], predicates="marked", pos=("noun",))
+    assert nouns.predicates == (4,)
+    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with"):
+        predict(network, [blind(SENTENCES[2])], predicates="marked", pos=("verb",))
+
+
+def test_predicted_tags_are_added():
+    tagged = [dataclasses.replace(s, tags=("NN",) * len(s.words)) for s in SENTENCES]
+    config = dataclasses.replace(make_config(), tagger=True)
+    network = make_labeler(config).network
+    first, second = predict(network, [tagged[0], blind(SENTENCES[1])], predicates="found")
+    assert first.tags == ("NN", "NN", "NN")
+    assert len(second.tags) == 2
+
+
+def test_predicted_tags_where_predicates_are_marked(tmp_path):
+    """A network that encodes a sentence once per predicate tags it too."""
+    write_encoder(tmp_path, limit=24)
+    embeddings = {"transformer": str(tmp_path), "mark_predicate": True}
+    config = dataclasses.replace(make_config(embeddings=embeddings), tagger=True)
+    network = make_labeler(config).network
+    (labeled,) = predict(network, [blind(SENTENCES[1])], predicates="marked")
+    assert len(labeled.tags) == len(SENTENCES[1].words)
+    assert labeled.predicates == SENTENCES[1].predicates

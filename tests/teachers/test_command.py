@@ -1,0 +1,28 @@
+"""`capsrl distill`: what it refuses. tests/distill/test_run.py runs it."""
+
+import pytest
+
+from capsrl.errors import ConfigError
+from teachers.command import distill_command, read_part
+from teachers.shards import distill
+
+
+def test_standard_input(tmp_path):
+    with pytest.raises(ConfigError, match="--text: expected files, which can be read again, got"):
+        distill_command(["model"], text=["-"], out=tmp_path / "x")
+
+
+def test_two_files_of_one_name(tmp_path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "text.txt").write_text("She left.\n")
+    texts = [str(tmp_path / folder / "text.txt") for folder in ("a", "b")]
+    with pytest.raises(ConfigError, match="--text: expected files with different names, got two"):
+        distill(["model"], texts, tmp_path / "x")
+
+
+def test_parts_are_counted_from_1():
+    assert read_part("2/4") == (1, 4)
+    for wrong in ("0/4", "5/4", "4", "a/b", "1/0"):
+        with pytest.raises(ConfigError, match=f"--part: expected K/N .*, got {wrong}"):
+            read_part(wrong)
