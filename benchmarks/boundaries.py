@@ -2,8 +2,9 @@
 
     python benchmarks/boundaries.py GOLD.conll09 [MODEL]
 
-GOLD has a spans file beside it (capsrl/formats/phrase_file.py). The model scores the phrase of every
-word for every gold predicate, so the phrases at all gold heads are compared, whatever roles it finds.
+GOLD has a spans file beside it (capsrl/formats/phrase_file.py). The model scores the phrase of
+every word for every gold predicate, so the phrases at all gold heads are compared, whatever roles
+it finds.
 """
 
 import sys
