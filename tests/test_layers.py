@@ -51,7 +51,7 @@ MAY_IMPORT = {
 # Layers above the one that offers them, and what only some calls need, imported when called.
 LAZY = {
     "capsrl.sentence._jsonl": "capsrl.formats",
-    "capsrl.sentence._rows": "capsrl.tables",
+    "capsrl.sentence._cells": "capsrl.tables",
     "capsrl.sentence._show": "capsrl",
     "capsrl.labeler.Labeler._label_many": "capsrl.show.progress_bar",
     "capsrl._labeler_class": "capsrl.labeler",

@@ -38,9 +38,9 @@ from capsrl.cli.summary import Summary
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import STANDARD, is_url, name_of
 from capsrl.options import Options, PredicateSource
+from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.documents import MAX_CHARACTERS, Document
 from capsrl.tables.labeled import Labeled
-from capsrl.tables.schema import Passed, find_passed
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled
