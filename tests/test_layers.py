@@ -59,7 +59,7 @@ LAZY = {
     "capsrl.labeler.Labeler.save": "capsrl.network.save",
     "capsrl.predict.loading.as_backend": "capsrl.network.backend",
     "capsrl.predict.loading._open_onnx": "capsrl.predict.onnx",
-    "capsrl.predict.onnx.OnnxBackend.run": "concurrent.futures",
+    "capsrl.predict.predictor._map": "concurrent.futures",
     "capsrl.predict.loading._load_network": "capsrl.network.save",
     "capsrl.cli.bulk.bulk_command": "capsrl.bulk.run",
     "capsrl.cli.export.export_command": "capsrl.export.folder",
