@@ -104,7 +104,7 @@ def test_names_with_commas():
 
 @pytest.mark.parametrize(
     ("command", "argument"),
-    [("bulk", "IN"), ("distill", "TEACHER"), ("label", "INPUT"), ("stats", "FILE")],
+    [("bulk", "IN"), ("label", "INPUT"), ("stats", "FILE")],
 )
 def test_arguments_that_may_be_repeated(capsrl, command, argument):
     assert f"{argument}..." in capsrl(command, "--help").out.split("Arguments")[0]
