@@ -22,8 +22,7 @@ from capsrl.network.network import Network
 from capsrl.network.phrases import SpanScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing
-from capsrl.predict.inventory import Inventory
-from capsrl.predict.vocabulary import UNKNOWN_ID
+from capsrl.predict.inventory import UNKNOWN_ID, Inventory
 
 SENSE_WIDTH = 128  # of the embeddings of senses
 

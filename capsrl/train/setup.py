@@ -10,10 +10,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.user import load_frames
+from capsrl.models import find_model
 from capsrl.network.batches import Batch
 from capsrl.network.build import make_network
 from capsrl.network.loss import Losses, compute_loss

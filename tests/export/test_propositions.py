@@ -12,7 +12,7 @@ pytest.importorskip("onnxruntime")
 
 from capsrl.export.builder import Builder  # noqa: E402
 from capsrl.export.propositions import propositions_graph  # noqa: E402
-from capsrl.predict.weight_files import find_stored  # noqa: E402
+from capsrl.predict.folder import find_stored  # noqa: E402
 from tests.helpers.graphs import run_model  # noqa: E402
 
 # Two sentences, of 40 and 3 words: farther apart than any distance that has its own embedding.

@@ -14,7 +14,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
-from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
+from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from tests.helpers.tiny_networks import (
     SENTENCES as TEXT,
 )
