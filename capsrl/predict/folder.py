@@ -28,6 +28,8 @@ FRAMES = "frames.tsv"  # optional; see `FrameIndex`
 TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows
 
+_RENAMED = {"span_width": "phrase_width"}  # settings in the config.json of older models
+
 Runtime = Literal["onnx", "torch"]
 
 
@@ -39,7 +41,7 @@ def unsigned(graph: str) -> str:
 def read_config(folder: Path) -> ModelConfig:
     """The settings of a model; raises ModelError if they are missing, damaged or too new."""
     file = folder / "config.json"
-    data = read_json(file)
+    data = {_RENAMED.get(key, key): value for key, value in read_json(file).items()}
     found = data.pop("format", None)
     if not isinstance(found, int) or found > MODEL_FORMAT:
         raise ModelError(

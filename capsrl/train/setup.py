@@ -87,7 +87,7 @@ def _make_loss(recipe: Recipe) -> Callable[..., Losses]:
         "sense_weight": loss.sense,
         "predicate_weight": loss.predicates,
         "tag_weight": loss.tags,
-        "span_weight": loss.spans,
+        "span_weight": loss.phrases,
         "uniqueness_weight": loss.uniqueness,
         "intermediate_weight": loss.intermediate_weight,
         "gumbel": loss.gumbel,

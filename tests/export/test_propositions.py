@@ -20,8 +20,8 @@ N_WORDS = (40, 3)
 MASK = torch.arange(40) < torch.tensor(N_WORDS)[:, None]
 ROWS, POSITIONS = torch.tensor([0, 0, 1]), torch.tensor([0, 39, 1])
 VARIANTS = {
-    "views and phrases": {"encoder": {"predicate_width": 6}, "span_width": 5, "form": "factored"},
-    "phrases without views": {"span_width": 3},
+    "views and phrases": {"encoder": {"predicate_width": 6}, "phrase_width": 5, "form": "factored"},
+    "phrases without views": {"phrase_width": 3},
     "lemmas looked up": {"predicate": "lookup", "lookup_width": 7},
 }
 

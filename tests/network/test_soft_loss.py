@@ -35,7 +35,7 @@ ROLES_ONLY = {"sense_weight": 0.0, "predicate_weight": 0.0, "tag_weight": 0.0}
 
 @pytest.fixture(scope="module")
 def network():
-    return make_labeler(make_config(iterations=3, span_width=4)).network
+    return make_labeler(make_config(iterations=3, phrase_width=4)).network
 
 
 def one_hot(gold):

@@ -14,10 +14,11 @@ from capsrl.predict.folder import (
     digest_of,
     find_stored,
     fingerprint,
+    read_config,
     shard_name,
     weight_files,
 )
-from tests.helpers.tiny_networks import make_labeler
+from tests.helpers.tiny_networks import make_config, make_labeler
 
 TENSORS = {"matrix": torch.arange(35.0).reshape(5, 7), "ids": torch.arange(4), "one": torch.ones(9)}
 
@@ -119,6 +120,15 @@ def test_bad_values(exported):
         choose_runtime(exported, None, "tf")
     with pytest.raises(ConfigError, match="device: expected cpu with runtime onnx, got cuda:1"):
         choose_runtime(exported, "cuda:1", "onnx")
+
+
+def test_settings_under_their_older_names(tmp_path):
+    make_labeler(make_config(phrase_width=3)).save(tmp_path / "model")
+    file = tmp_path / "model" / "config.json"
+    before = read_config(tmp_path / "model")
+    assert before.phrase_width == 3
+    file.write_text(file.read_text().replace("phrase_width", "span_width"))
+    assert read_config(tmp_path / "model") == before
 
 
 def test_fingerprint(tmp_path):

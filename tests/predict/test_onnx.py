@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
     config = make_config(
         embeddings={"transformer": str(root / "encoder"), "fine_tune": True},
         encoder={"layers": 0, "predicate_width": 6},
-        span_width=5,
+        phrase_width=5,
         form="factored",
     )
     labeler = make_labeler(dataclasses.replace(config, tagger=True))

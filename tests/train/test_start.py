@@ -46,7 +46,7 @@ CONFIGS = {
     "lookup": make_config(predicate="lookup", variant="capsule", form="factored"),
     "squashed": make_config(global_from="squashed", form="factored", variant="capsule+global"),
     "word": make_config(variant="word"),
-    "spans": make_config(span_width=6, encoder={"predicate_width": 5}),
+    "spans": make_config(phrase_width=6, encoder={"predicate_width": 5}),
 }
 
 
@@ -177,7 +177,7 @@ def test_merged_inventory():
 
 def test_a_damaged_model_is_named(tmp_path):
     folder = save(make_config(), tmp_path / "model")
-    other = dataclasses.replace(make_config(), span_width=4)
+    other = dataclasses.replace(make_config(), phrase_width=4)
     with pytest.raises(ModelError, match=f"{folder}: expected tensor spans"):
         started(folder, ADDED, other)
     with pytest.raises(ModelError, match=f"{folder}: expected forms.weight of shape"):
