@@ -20,7 +20,15 @@ from capsrl.errors import ModelError
 from capsrl.predict import Floats
 from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.decode import most_probable
-from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, digest_of, find_stored, unsigned
+from capsrl.predict.folder import (
+    PROPOSITIONS,
+    SENTENCES,
+    TRACED,
+    TRANSFORMER,
+    digest_of,
+    find_stored,
+    unsigned,
+)
 from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
 from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
@@ -52,7 +60,7 @@ class OnnxBackend(Backend):
         self.has_tagger = "tags" in _outputs(self._sentences)
         self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
         self._propositions = self._open(PROPOSITIONS)
-        transformer = folder / "transformer"
+        transformer = folder / TRANSFORMER
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
 
     @cached_property
@@ -82,7 +90,7 @@ class OnnxBackend(Backend):
         return Reading(predicates, tags, [states for states, *_ in results])
 
     def _read(self, item: IndexedSentence) -> list[Floats]:
-        subwords, words = self._words.reader.windows(item.source_items["transformer"])
+        subwords, words = self._words.reader.windows(item.source_items[TRANSFORMER])
         feed = {"subwords": subwords, "words": words}
         outputs: list[Floats] = self._sentences.run(self._names, feed)
         return outputs
@@ -128,10 +136,10 @@ class _Words:
         self.reader = reader
 
     def index(self, sentence: Sentence) -> dict[str, Subwords]:
-        return {"transformer": self.reader.read(sentence)}
+        return {TRANSFORMER: self.reader.read(sentence)}
 
     def length(self, items: Mapping[str, Subwords]) -> int:
-        return len(items["transformer"].ids)
+        return len(items[TRANSFORMER].ids)
 
 
 def _with_start(final: Floats, steps: Floats | None) -> Floats:
