@@ -65,10 +65,10 @@ def _check_sources(folder: Path, config: ModelConfig) -> None:
     sources = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
     more = [name for name in sources if getattr(embeddings, name)]
     if embeddings.transformer is None or more:
-        found = ", ".join(more) or "none"
+        found = ", ".join(more) or "no transformer"
         raise ModelError(
-            f"{folder}: expected model.embeddings with a transformer alone, got {found}; label "
-            "with torch"
+            f"{folder}: cannot be exported: its word vectors come from {found}, not from a "
+            "transformer alone; label with torch"
         )
 
 

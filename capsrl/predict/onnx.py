@@ -43,6 +43,7 @@ class OnnxBackend(Backend):
     n_iterations  of routing, that of the model
     """
 
+    runtime = "onnx"
     device = "cpu"
     marks_predicates = False
     batch_words = 500
@@ -176,12 +177,12 @@ def _open(file: Path, weights: str) -> InferenceSession:
         session = InferenceSession(
             str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW
         )
-        reason = "one of other weights"
+        reason = "it has others"
     except Exception as error:  # onnxruntime raises nothing narrower
         session, reason = None, " ".join(str(error).split())
     if session is None or session.get_modelmeta().custom_metadata_map.get("weights") != weights:
         raise ModelError(
-            f"{file}: expected a graph over the weights of this folder, got {reason:.200}; "
+            f"{file}: not a graph of the weights in this folder ({reason:.200}); "
             f"export it again: capsrl export {file.parent}"
         )
     return session
