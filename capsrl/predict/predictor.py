@@ -315,7 +315,7 @@ def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) ->
     tags = sentence.tags
     if tags is None:
         raise ConfigError(
-            "pos: predicates are selected by the tags of words; give words with tags, or use a model "
-            "with a tagger"
+            "pos: predicates are selected by the tags of words; give words with tags, or use a "
+            "model with a tagger"
         )
     return [each for each in positions if predicate_pos(tags[each]) in options.pos]
