@@ -101,7 +101,7 @@ def compute_loss(
     targets: Gold | SoftTargets | None = batch.gold if batch.soft is None else batch.soft
     counts = count_targets(batch) if n_known is None else n_known
     # A batch without known answers has loss 0, not NaN.
-    n = dict(zip(TARGETS, counts.clamp(min=1), strict=True))
+    n: dict[str, Tensor] = dict(zip(TARGETS, counts.clamp(min=1), strict=True))
     propositions = output.propositions
     zero = propositions.senses.new_zeros(())
 
