@@ -28,7 +28,7 @@ class Losses:
     senses: Tensor
     predicates: Tensor
     tags: Tensor
-    spans: Tensor
+    phrases: Tensor
 
 
 TARGETS = tuple(field.name for field in fields(Gold))
@@ -74,7 +74,7 @@ def compute_loss(
     sense_weight: float,
     predicate_weight: float,
     tag_weight: float,
-    span_weight: float,
+    phrase_weight: float,
     uniqueness_weight: float,
     intermediate_weight: float,
     gumbel: bool,
@@ -130,12 +130,12 @@ def compute_loss(
     predicates = _sum_predicate_loss(output.predicate_logits, batch, temperature)
     predicates = predicate_weight * (predicates / n["is_predicate"])
     tags = tag_weight * mean("tags", output.tag_logits)
-    spans = zero
+    phrases = zero
     if propositions.spans is not None:
         firsts = mean("firsts", propositions.spans.firsts)
-        spans = span_weight * (firsts + mean("lasts", propositions.spans.lasts))
-    total = roles + uniqueness + senses + predicates + tags + spans
-    losses = Losses(total, roles, uniqueness, senses, predicates, tags, spans)
+        phrases = phrase_weight * (firsts + mean("lasts", propositions.spans.lasts))
+    total = roles + uniqueness + senses + predicates + tags + phrases
+    losses = Losses(total, roles, uniqueness, senses, predicates, tags, phrases)
     if batch.soft is None:
         return losses
     return Losses(**{f.name: soft_weight * getattr(losses, f.name) for f in fields(Losses)})

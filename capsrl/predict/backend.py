@@ -42,7 +42,7 @@ class Scores:
     probs     P T         their probabilities, in double precision
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
-    firsts    P T         first word of the phrase of each word; None without a span scorer
+    firsts    P T         first word of the phrase of each word; None without a phrase scorer
     lasts     P T         last word
     steps     N+1 P T R   logits before the first and after each iteration, if a trace is asked for
     capsules  N P R D     with a trace, if the variant has them; else None

@@ -36,7 +36,7 @@ class Decoded:
     traces       P  if asked for
     words        A  head words
     roles        A
-    phrases      A  first and last words; None without a span scorer
+    phrases      A  first and last words; None without a phrase scorer
     confidences  probabilities, and the predicate of each argument
     """
 

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import torch
 
-from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.user import load_frames
+from capsrl.models import find_model
 from capsrl.network.build import make_network
 from capsrl.network.loss import Losses, compute_loss
 from capsrl.network.network import Network
@@ -84,7 +84,7 @@ def _make_loss(recipe: Recipe) -> Callable[..., Losses]:
         sense_weight=loss.sense,
         predicate_weight=loss.predicates,
         tag_weight=loss.tags,
-        span_weight=loss.spans,
+        phrase_weight=loss.phrases,
         uniqueness_weight=loss.uniqueness,
         intermediate_weight=loss.intermediate_weight,
         gumbel=loss.gumbel,

@@ -12,9 +12,9 @@ from torch.optim import Optimizer
 
 from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch
+from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.loss import TARGETS, Losses, count_targets
 from capsrl.network.network import Network
-from capsrl.network.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import Gradient, MovingAverage, SpikeGuard, set_rates, trained_parameters
 from capsrl.train.processes import Processes

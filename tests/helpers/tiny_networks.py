@@ -119,12 +119,12 @@ def write_encoder(folder, kind="Bert", *, limit=64, **settings):
     return model
 
 
-def make_config(*, embeddings=None, encoder=None, span_width=0, **capsules):
+def make_config(*, embeddings=None, encoder=None, phrase_width=0, **capsules):
     """A configuration with small sizes and the changes of a test."""
     embeddings = {"learned": 10, "characters": 6} if embeddings is None else embeddings
     encoder = {"layers": 1, "width": 8, "dropout": 0.0} | (encoder or {})
     return ModelConfig(
-        span_width=span_width,
+        phrase_width=phrase_width,
         embeddings=EmbeddingsConfig(**embeddings),
         encoder=EncoderConfig(**encoder),
         capsules=CapsulesConfig(**({"size": 4, "rank": 12} | capsules)),
@@ -160,7 +160,7 @@ def compute_test_loss(output, batch, **changes):
         "sense_weight": 1.0,
         "predicate_weight": 1.0,
         "tag_weight": 0.1,
-        "span_weight": 0.5,
+        "phrase_weight": 0.5,
         "uniqueness_weight": 0.0,
         "intermediate_weight": 0.0,
         "gumbel": False,

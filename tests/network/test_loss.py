@@ -216,7 +216,7 @@ WEIGHTS = {
 
 @pytest.fixture(scope="module")
 def student():
-    return make_labeler(make_config(iterations=3, span_width=4)).network
+    return make_labeler(make_config(iterations=3, phrase_width=4)).network
 
 
 def one_hot(gold):
