@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.frames.index import FrameIndex
 from capsrl.text.lemmatizer import find_by_rule
 

@@ -8,7 +8,7 @@ import typer
 
 from capsrl.cli.options import Device, option
 from capsrl.errors import ConfigError
-from capsrl.files.local import STANDARD
+from capsrl.files.opening import STANDARD
 
 
 def distill_command(

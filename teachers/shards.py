@@ -16,7 +16,7 @@ from typing import Any
 
 from capsrl.device import find_device
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest, open_writer
 from capsrl.network.backend import TorchBackend
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
@@ -149,9 +149,8 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     # Several processes may write at the same time, each to a temporary file of its own.
-    temporary = folder / f".{MANIFEST}.{os.getpid()}"
-    temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / MANIFEST)
+    with open_writer(folder / MANIFEST) as file:
+        file.write(json.dumps(manifest, indent=1) + "\n")
 
 
 def _fingerprints(inventory: Inventory) -> dict[str, str]:

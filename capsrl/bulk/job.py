@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import capsrl
+from capsrl.files.opening import file_digest
 from capsrl.frames.user import user_index
 from capsrl.labeler import Labeler
 from capsrl.options import Options
@@ -105,7 +106,6 @@ def fingerprint(model: str, frames: str | None) -> str:
     for root in (folder, Path(frames) if frames is not None else user_index()):
         for file in [root] if root.is_file() else sorted(root.rglob("*")):
             if file.is_file() and file.suffix != ".md":
-                with file.open("rb") as opened:
-                    content = hashlib.file_digest(opened, "sha256").hexdigest()
+                content = file_digest(file, digits=64)
                 digest.update(f"{file.relative_to(root).as_posix()} {content}\n".encode())
     return digest.hexdigest()

@@ -9,8 +9,6 @@ another shape and newer formats are refused with a message that names them.
 
 import dataclasses
 import json
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
+from capsrl.files.replacing import replacing_folder
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.network import Network
 from capsrl.network.weights import Precision, check_weights, load_weights, save_weights
@@ -46,9 +45,7 @@ def save_network(
             "choose another name"
         )
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        new = Path(temporary) / "new"
-        new.mkdir()
+    with replacing_folder(folder) as new:
         _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(config)})
         _write_json(new / "vocab.json", network.inventory.to_dict())
         if len(network.inventory.frames):
@@ -57,9 +54,6 @@ def save_network(
         network.vectors.save_files(new)
         if calibration is not None:
             calibration.save(new)
-        if folder.exists():
-            os.replace(folder, Path(temporary) / "old")
-        os.replace(new, folder)
 
 
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:

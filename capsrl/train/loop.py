@@ -17,7 +17,7 @@ from torch import Tensor
 from capsrl import find_model
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.labeler import Labeler
 from capsrl.network.batches import Batch
 from capsrl.network.weights import Precision

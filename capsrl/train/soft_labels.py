@@ -5,7 +5,6 @@ have no role.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,6 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from capsrl.errors import DataError
+from capsrl.files.replacing import replacing
 
 MIN_PROB = 0.002
 Array = NDArray[Any]
@@ -77,9 +77,8 @@ def save_labels(path: Path, labels: SoftLabels) -> None:
     arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
     for name, sparse in labels.sparse.items():
         arrays |= {f"{name}.{part}": getattr(sparse, part) for part in _PARTS}
-    temporary = path.with_name(path.name + ".new")
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
 def load_labels(path: Path) -> SoftLabels:

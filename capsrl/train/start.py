@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest
 from capsrl.frames.index import NO_FRAMES
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.network import Network

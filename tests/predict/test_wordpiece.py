@@ -12,7 +12,7 @@ from tokenizers import Tokenizer
 
 import capsrl
 from capsrl.errors import ModelError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.predict.subwords import read_tokenizer
 from capsrl.predict.wordpiece import WordPiece, read_wordpiece
