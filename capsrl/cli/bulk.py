@@ -15,7 +15,7 @@ from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_names, with_fields
 from capsrl.errors import ConfigError
-from capsrl.files.local import suffix_of
+from capsrl.files.opening import suffix_of
 from capsrl.options import Options
 from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS

@@ -8,7 +8,7 @@ import typer
 from capsrl.cli.inputs import check_text, refuse_same
 from capsrl.cli.options import Encoding, From, option
 from capsrl.cli.progress import watched_lines
-from capsrl.files.local import name_of
+from capsrl.files.opening import name_of
 from capsrl.formats.formats import (
     EXPORTS,
     TEXT,

@@ -14,7 +14,7 @@ from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.score_tables import print_scores
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import STANDARD
+from capsrl.files.opening import STANDARD
 from capsrl.formats.formats import CORPORA, SentenceReader, format_of, read_sentences
 from capsrl.formats.phrase_file import SUFFIX, spans_file_of
 from capsrl.score import (

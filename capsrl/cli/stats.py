@@ -13,7 +13,7 @@ from rich.text import Text
 
 from capsrl.cli.options import FromCorpus, Json, option
 from capsrl.cli.scoring import check_standard_input, read_corpus
-from capsrl.files.local import name_of
+from capsrl.files.opening import name_of
 from capsrl.formats.stats import CorpusStats, count_sentences, length_bin, ranked
 
 Key = TypeVar("Key", bound=Hashable)
