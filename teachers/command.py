@@ -1,32 +1,27 @@
 """`capsrl distill TEACHER... --text FILE --out FOLDER`: label text for students to learn from."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from capsrl.cli.options import Device, option
+from capsrl.cli.options import DEVICE, argument, command, option
 from capsrl.errors import ConfigError
 from capsrl.files.local import STANDARD
 
 
+@command(
+    {
+        "Arguments": [argument("teachers", "TEACHER...", "Model folders; averaged.")],
+        "Options": [
+            option("--text FILE", "Raw text, JSONL, or a corpus.", multiple=True, required=True),
+            option("--out FOLDER", "Folder of the soft labels.", required=True),
+            option("--part K/N", "Label every N-th shard from the K-th on.", default="1/1"),
+            DEVICE,
+        ],
+    }
+)
 def distill_command(
-    teachers: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="TEACHER...", help="Model folders; probabilities of several are averaged."
-        ),
-    ],
-    *,
-    text: Annotated[
-        list[str], option("FILE", "Raw text, JSONL with words, or a corpus; may be repeated.")
-    ],
-    out: Annotated[Path, option("FOLDER", "Folder of the soft labels.")],
-    part: Annotated[
-        str, option("K/N", "Label every N-th shard from the K-th on, to share the work.")
-    ] = "1/1",
-    device: Device = None,
+    teachers: Sequence[str], *, text: Sequence[str], out: str, part: str, device: str | None
 ) -> None:
     """Label text with the probabilities of one or several models.
 
@@ -38,7 +33,7 @@ def distill_command(
 
     if STANDARD in text:
         raise ConfigError("--text: expected files, which can be read again, got standard input")
-    n_written = distill(teachers, text, out, part=read_part(part), device=device)
+    n_written = distill(list(teachers), list(text), Path(out), part=read_part(part), device=device)
     sys.stderr.write(f"{out}: {n_written} shard{'' if n_written == 1 else 's'} written\n")
 
 

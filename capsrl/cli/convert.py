@@ -1,17 +1,16 @@
 """`capsrl convert IN OUT`: convert a corpus to another format, or make one from its sources."""
 
 import sys
-from typing import Annotated
-
-import typer
+from collections.abc import Sequence
 
 from capsrl.cli.inputs import check_text, refuse_same
-from capsrl.cli.options import Encoding, From, option
+from capsrl.cli.options import ENCODING, argument, command, format_option, option
 from capsrl.cli.progress import watched_lines
 from capsrl.errors import ConfigError
 from capsrl.files.local import name_of
 from capsrl.formats.formats import (
     EXPORTS,
+    READABLE,
     TEXT,
     WRITABLE,
     format_of,
@@ -22,61 +21,51 @@ from corpora.clear_parser import PIPELINE
 from corpora.convert import CORPORA, SUFFIX, convert_corpus
 
 
+@command(
+    {
+        "Arguments": [
+            argument("source", "IN", "File to read; - is stdin. Or a corpus: ewt, up, frames."),
+            argument("target", "OUT", "File to write; - is stdout. For a corpus: folder."),
+        ],
+        "Options": [
+            format_option("--from", READABLE),
+            ENCODING,
+            format_option("--to", (*WRITABLE, *EXPORTS)),
+            option("--merge CONLLU", "Words of IN, a Universal PropBank 2.0 stand-off file."),
+            option("--spans FILE", "Phrases of the arguments of IN: a file *.spans.tsv."),
+            option("--ud FOLDER", "For ewt and up: the UD treebank."),
+            option("--propbank FOLDER", "For ewt: a checkout of propbank-release."),
+            option("--up FOLDER", "For up: Universal Propositions 2.0 of the treebank."),
+            option("--frames FOLDER", "For frames: PropBank frame files, *.xml."),
+            option(
+                "--parser PIPELINE",
+                f"For frames: English spaCy pipeline, a name or folder (default: {PIPELINE}).",
+            ),
+            option(
+                "--without FILE",
+                "For frames: leave out what overlaps FILE; repeatable.",
+                multiple=True,
+            ),
+            option("--suffix SUFFIX", f"For a corpus: suffix of the files (default: {SUFFIX})."),
+        ],
+    }
+)
 def convert_command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="IN", help="File to read; - is stdin. Or a corpus: ewt, up, frames."
-        ),
-    ],
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUT", help="File to write; - is stdout. For a corpus: folder to write."
-        ),
-    ],
+    source: str,
+    target: str,
     *,
-    from_format: From = None,
-    encoding: Encoding = None,
-    to_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the output: {', '.join((*WRITABLE, *EXPORTS))}. "
-            "Default: by the suffix of OUT.",
-            "--to",
-        ),
-    ] = None,
-    merge: Annotated[
-        str | None,
-        option("CONLLU", "Treebank with the words of a Universal PropBank 2.0 stand-off file."),
-    ] = None,
-    spans: Annotated[
-        str | None, option("FILE", "Phrases of the arguments of IN: a file *.spans.tsv.")
-    ] = None,
-    ud: Annotated[str | None, option("FOLDER", "For ewt and up: the UD treebank.")] = None,
-    propbank: Annotated[
-        str | None, option("FOLDER", "For ewt: a checkout of propbank-release.")
-    ] = None,
-    up: Annotated[
-        str | None, option("FOLDER", "For up: Universal Propositions 2.0 of the treebank.")
-    ] = None,
-    frames: Annotated[
-        str | None, option("FOLDER", "For frames: PropBank frame files, *.xml.")
-    ] = None,
-    parser: Annotated[
-        str | None,
-        option(
-            "PIPELINE", f"For frames: English spaCy pipeline, a name or folder. Default: {PIPELINE}"
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        option("FILE", "For frames: leave out what overlaps FILE; may be repeated."),
-    ] = None,
-    suffix: Annotated[
-        str | None, option("SUFFIX", f"For a corpus: suffix of the files. Default: {SUFFIX}")
-    ] = None,
+    from_format: str | None,
+    encoding: str | None,
+    to_format: str | None,
+    merge: str | None,
+    spans: str | None,
+    ud: str | None,
+    propbank: str | None,
+    up: str | None,
+    frames: str | None,
+    parser: str | None,
+    without: Sequence[str],
+    suffix: str | None,
 ) -> None:
     """Convert a corpus to another format.
 
@@ -89,7 +78,7 @@ def convert_command(
     makes OUT/examples from the examples in PropBank frame files, for data.partial of a recipe.
     """
     folders = {"--ud": ud, "--propbank": propbank, "--up": up, "--frames": frames}
-    frames_options = {"--parser": parser, "--without": " ".join(without or ()) or None}
+    frames_options = {"--parser": parser, "--without": " ".join(without) or None}
     if source in CORPORA and from_format is None:
         of_files = {"--encoding": encoding, "--to": to_format, "--merge": merge, "--spans": spans}
         _refuse(source, of_files, "with a file")
@@ -101,7 +90,7 @@ def convert_command(
             folders,
             suffix=suffix or SUFFIX,
             parser=parser or PIPELINE,
-            without=without or (),
+            without=without,
         )
         return
     _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
