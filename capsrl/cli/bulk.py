@@ -26,10 +26,10 @@ from capsrl.cli.options import (
 )
 from capsrl.errors import ConfigError
 from capsrl.files.local import suffix_of
-from capsrl.options import RAW_TEXT, Options
+from capsrl.options import TEXT_LAYOUT, Options
+from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
 from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.schema import ROWS
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
@@ -42,14 +42,14 @@ NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `cap
             format_option("--from", INPUT_FORMATS),
             ENCODING,
             *table_options(MAX_CHARACTERS),
-            *field_options(Options, RAW_TEXT),
+            *field_options(Options, TEXT_LAYOUT),
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
             option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
             ROWS_OPTION,
         ],
-        "Labeling": field_options(Options, without=("predicates", "trace", *RAW_TEXT)),
+        "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
             FRAMES,

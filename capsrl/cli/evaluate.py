@@ -15,14 +15,14 @@ from capsrl.cli.options import (
     field_options,
 )
 from capsrl.cli.score import SCORING, ScoreOptions, report_scores
-from capsrl.options import RAW_TEXT, Options
+from capsrl.options import TEXT_LAYOUT, Options
 
 
 @command(
     {
         "Arguments": [argument("gold", "GOLD", "File with gold propositions; - is stdin.")],
         **SCORING,
-        "Labeling": field_options(Options, without=(*RAW_TEXT, "trace")),
+        "Labeling": field_options(Options, without=(*TEXT_LAYOUT, "trace")),
         "Model": [MODEL, DEVICE, THREADS, RUNTIME],
     },
     options=ScoreOptions,

@@ -3,8 +3,8 @@
 import sys
 from pathlib import Path
 
-import capsrl
 from capsrl.cli.options import argument, command, option
+from capsrl.models import shipped_models
 
 
 @command(
@@ -23,6 +23,6 @@ def export_command(model: str, *, floats: bool) -> None:
     # Here, so that --help needs no onnx.
     from capsrl.export.folder import export
 
-    folder = capsrl.shipped_models().get(model, Path(model))
+    folder = shipped_models().get(model, Path(model))
     for file in export(folder, int8=not floats):
         sys.stderr.write(f"{file}: {file.stat().st_size:,} bytes\n")

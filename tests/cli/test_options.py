@@ -17,7 +17,7 @@ from capsrl.cli.options import (
     option_errors,
 )
 from capsrl.errors import ConfigError
-from capsrl.options import RAW_TEXT, Options
+from capsrl.options import TEXT_LAYOUT, Options
 
 # The most lines of a help text at 80 columns, where it is more than 35.
 LINES = {"label": 64, "bulk": 56, "evaluate": 56}
@@ -145,7 +145,7 @@ def test_all_labeling_options_are_options(capsrl, command):
     shown = " ".join(capsrl(command, "--help").out.split())
     for each in fields(Options):
         # Gold files have words, and scores need no trace.
-        is_there = command == "label" or each.name not in (*RAW_TEXT, "trace")
+        is_there = command == "label" or each.name not in (*TEXT_LAYOUT, "trace")
         assert (f"--{each.name.replace('_', '-')}" in shown) == is_there
         assert (each.metadata["help"].removesuffix(".") in shown) == is_there
 
