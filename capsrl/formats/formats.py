@@ -201,6 +201,17 @@ def read_sentences(
     )
 
 
+def read_corpus(
+    path: str | Path, named: str | None = None, *, spans: str | Path | None = None
+) -> SentenceReader:
+    """Read a file with propositions, in the format named or by its suffix, for the command line.
+
+    Raises ConfigError for a format without propositions.
+    """
+    format = format_of(path, named, formats=CORPORA, option="--from")
+    return read_sentences(path, format, spans=spans)
+
+
 def parse_sentences(
     lines: Iterable[str],
     format: str,
