@@ -18,10 +18,9 @@ from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
-from capsrl.train.signals import Interrupted
 
 if TYPE_CHECKING:
-    from capsrl.train.loop import Result
+    from capsrl.train.loop import TrainingResult
 
 
 def train_command(
@@ -56,7 +55,7 @@ def train_command(
         return
     if recipe is None:
         raise ConfigError("RECIPE: expected a recipe such as recipes/tiny.toml, got none")
-    from capsrl.train.loop import run  # here, so that --help and --keys need no torch
+    from capsrl.train.loop import Interrupted, run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values or ())
     folder = out or Path("runs") / Path(recipe).stem
@@ -74,7 +73,7 @@ def train_command(
         sys.stderr.write(f"warning: {note}\n")
 
 
-def _print_result(result: "Result") -> None:
+def _print_result(result: "TrainingResult") -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("file", no_wrap=True)
