@@ -11,7 +11,8 @@ from torch import Tensor
 from capsrl.errors import ConfigError
 from capsrl.network.batches import collate_predicates
 from capsrl.network.network import Network, PropositionLogits
-from capsrl.predict.backend import Backend, Floats, Ids, Reading, Scores
+from capsrl.predict import Floats, Ids
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.indexing import IndexedSentence, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.predict import Floats, Ids
 from capsrl.predict.indexing import IndexedSentence
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
-
-Floats = NDArray[np.float32]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
-from capsrl.predict.backend import Backend, Floats, Reading, Scores
+from capsrl.predict import Floats
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.decode import most_probable
 from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, digest_of, find_stored, unsigned
 from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays

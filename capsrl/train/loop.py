@@ -14,7 +14,7 @@ from pathlib import Path
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.labeler import Labeler
 from capsrl.models import find_model
 from capsrl.network.network import Network
