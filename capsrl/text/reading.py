@@ -1,5 +1,6 @@
 """Turn what a user gives to `Labeler.label` into sentences, and mark known predicates."""
 
+import numbers
 from collections.abc import Iterable
 
 from capsrl.errors import DataError
@@ -32,8 +33,8 @@ def to_sentences(
 
 def is_missing(value: object) -> bool:
     """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT."""
-    if isinstance(value, float):
-        return value != value
+    if isinstance(value, numbers.Real):  # also the numbers of numpy
+        return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 
