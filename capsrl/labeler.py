@@ -26,7 +26,6 @@ from capsrl.predict.folder import choose_runtime, read_config, read_inventory
 from capsrl.predict.inventory import Inventory
 from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
-from capsrl.text.phrases import with_phrases, without_phrases
 from capsrl.text.reading import is_missing, mark_predicates, to_sentences
 
 if TYPE_CHECKING:  # labeling needs no torch
@@ -286,10 +285,9 @@ class Labeler:
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
-            labeled = self._predictor.label(
+            yield from self._predictor.label(
                 chunk, decided, batch_size=batch_size, threads=self.threads or default_threads()
             )
-            yield from map(with_phrases if options.phrases else without_phrases, labeled)
 
     def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
         """Write the model folder, replacing a model that was there; needs torch."""
