@@ -11,7 +11,7 @@ from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.graphs import propositions_graph, sentences_graph
-from capsrl.files.local import open_binary_writer
+from capsrl.files.opening import open_binary_writer
 from capsrl.predict.folder import (
     PROPOSITIONS,
     SENTENCES,

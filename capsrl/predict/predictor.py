@@ -16,12 +16,11 @@ from capsrl.predict import Ids
 from capsrl.predict.backend import Backend, Reading
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
-from capsrl.predict.decode import build_propositions, decode
+from capsrl.predict.decode import Decoded, build_propositions, decode
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import predicate_pos
-from capsrl.text.phrases import with_phrases, without_phrases
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -77,8 +76,7 @@ class Predictor:
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
-            labeled = self.label(chunk, decided, batch_size, threads or default_threads())
-            yield from map(with_phrases if options.phrases else without_phrases, labeled)
+            yield from self.label(chunk, decided, batch_size, threads or default_threads())
 
     def label(
         self,
@@ -138,15 +136,16 @@ class Predictor:
         propositions: list[list[Proposition]] = [[] for _ in items]
         for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
-            for owner, proposition in zip(
-                owners,
-                self._label_group(reading, group, numbers, predicate_probs, owners, options),
-                strict=True,
-            ):
-                if _is_probable(proposition, options):
-                    kept = _with_probable_arguments(proposition, options.threshold)
-                    propositions[owner].append(kept)
-        return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
+            decoded = self._label_group(reading, group, numbers, predicate_probs, owners, options)
+            of_predicates = [sentences[owner] for owner in owners]
+            found = build_propositions(decoded, of_predicates, options, self.frames)
+            for owner, proposition in zip(owners, found, strict=True):
+                if proposition is not None:
+                    propositions[owner].append(proposition)
+        return [
+            replace(sentence, propositions=tuple(sorted(each, key=lambda one: one.predicate)))
+            for sentence, each in zip(sentences, propositions, strict=True)
+        ]
 
     def _label_group(
         self,
@@ -156,8 +155,8 @@ class Predictor:
         predicate_probs: NDArray[np.float64] | None,
         owners: Sequence[int],
         options: Options,
-    ) -> list[Proposition]:
-        """The propositions of some predicates of a batch.
+    ) -> Decoded:
+        """The senses and arguments of some predicates of a batch, with calibrated probabilities.
 
         numbers          the sentences of the group
         predicate_probs  B T  how likely each word is a predicate; None if predicates are marked
@@ -186,7 +185,7 @@ class Predictor:
                 )
             ]
             raw = self.calibration.calibrate(raw, groups, decoded.roles)
-        return build_propositions(replace(decoded, confidences=raw), self.frames)
+        return replace(decoded, confidences=raw)
 
     def _with_candidates(
         self,
@@ -289,23 +288,6 @@ def find_lemmas(
         return [sentence.words[position].lower() for position in positions]
     tags = sentence.tags or (None,) * len(sentence.words)
     return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
-
-
-def _is_probable(proposition: Proposition, options: Options) -> bool:
-    """Whether the probabilities of sense and whole proposition reach their thresholds."""
-    assert proposition.probability is not None and proposition.joint_probability is not None
-    return (
-        proposition.probability >= options.sense_threshold
-        and proposition.joint_probability >= options.proposition_threshold
-    )
-
-
-def _with_probable_arguments(proposition: Proposition, threshold: float) -> Proposition:
-    """The proposition with those arguments whose probability reaches the threshold."""
-    if threshold == 0:
-        return proposition
-    kept = tuple(a for a in proposition.arguments if (a.probability or 0.0) >= threshold)
-    return replace(proposition, arguments=kept)
 
 
 def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) -> Sequence[int]:

@@ -1,5 +1,6 @@
 """Turn what a user gives to `Labeler.label` into sentences, and mark known predicates."""
 
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -50,8 +51,8 @@ def read_pair(item: object, position: int) -> tuple[Any, Any]:
 
 def is_missing(value: object) -> bool:
     """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT."""
-    if isinstance(value, float):
-        return value != value
+    if isinstance(value, numbers.Real):  # also the numbers of numpy
+        return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 

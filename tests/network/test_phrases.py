@@ -90,8 +90,8 @@ def test_loss_is_the_mean_over_arguments(network):
     firsts, lasts = spans.firsts.log_softmax(-1), spans.lasts.log_softmax(-1)
     gold = [(0, 0, 0, 0), (0, 3, 1, 3), (0, 6, 5, 8), (1, 3, 1, 3), (1, 8, 7, 8)]
     by_hand = -sum(firsts[p, h, a] + lasts[p, h, b] for p, h, a, b in gold) / len(gold)
-    loss = compute_test_loss(output, batch, span_weight=0.3)
-    assert torch.allclose(loss.spans, 0.3 * by_hand)
+    loss = compute_test_loss(output, batch, phrase_weight=0.3)
+    assert torch.allclose(loss.phrases, 0.3 * by_hand)
 
 
 def test_mean_of_members(network):

@@ -57,7 +57,7 @@ def test_a_student_like_its_teacher_has_the_smallest_loss(tmp_path):
         corpus = SoftCorpus(tmp_path, network)
         [[planned]] = corpus.plan(batch_words=1000, seed=1)
         batch = corpus.collate(planned)
-        losses.append(compute_test_loss(network(batch), batch).spans.item())
+        losses.append(compute_test_loss(network(batch), batch).phrases.item())
     assert 0 < losses[0] < losses[1]
 
 
@@ -69,7 +69,7 @@ def test_teachers_without_phrases(tmp_path):
     [[planned]] = corpus.plan(batch_words=1000, seed=1)
     batch = corpus.collate(planned)
     assert batch.soft.firsts is None
-    assert compute_test_loss(network(batch), batch).spans.item() == 0
+    assert compute_test_loss(network(batch), batch).phrases.item() == 0
 
 
 TEXT = [Sentence(s.words) for s in SENTENCES] * 3

@@ -1,36 +1,45 @@
-"""One training step: forward and backward pass, gradient clipping, optimizer, moving average."""
+"""Train a network on batches: loss, gradient clipping, optimizer, moving average."""
 
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from capsrl.config import Recipe
 from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch
 from capsrl.network.embeddings.pretrained import check_weights
-from capsrl.network.loss import GOLD_FIELDS, Losses, count_known
+from capsrl.network.loss import TARGETS, Losses, compute_loss, count_targets
 from capsrl.network.network import Network
-from capsrl.network.soft_loss import count_soft
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
-from capsrl.train.optim import Gradient, MovingAverage, SpikeGuard, set_rates, trained_parameters
+from capsrl.train.optim import (
+    Gradient,
+    MovingAverage,
+    SpikeGuard,
+    make_groups,
+    make_optimizer,
+    set_rates,
+    trained_parameters,
+)
 from capsrl.train.processes import Processes
 
-TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags", "spans")  # of the loss
+TERMS = tuple(field.name for field in fields(Losses))
 
 
-class TrainingStep:
+class Trainer:
     """A network with its optimizer, gradient, moving average and the sums of its losses.
 
-    A step never waits for a GPU; `losses` does.
+    Training never waits for a GPU; `losses` does.
 
     network     on the device of the process
     optimizer   of its trained parameters, with `base_rate` in every group
-    loss        `compute_loss` with its weights, `compute_soft_loss` for a batch with soft targets;
-                called with output, batch and n_known=
+    loss        `compute_loss` with its weights; called with output, batch and n_known=
     clip_each   clip the gradient of each parameter by itself
     max_spike   limit a step whose gradient norm is more than this times the usual one; 0 for never
     ema_decay   0 for no moving average
@@ -66,7 +75,7 @@ class TrainingStep:
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
         self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
 
-    def run(
+    def train_on(
         self, batch: Batch | None, factor: float, number: int, *, warming_up: bool = False
     ) -> None:
         """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
@@ -107,11 +116,9 @@ class TrainingStep:
         The losses are averaged over these counts, so that the gradients of the processes add up
         to the gradient of one process on the whole batch.
         """
-        n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=self._processes.device)
-        if batch is not None and batch.soft is not None:
-            n_known += count_soft(batch)
-        elif batch is not None and batch.gold is not None:
-            n_known += count_known(batch.gold)
+        n_known = torch.zeros(len(TARGETS), dtype=torch.long, device=self._processes.device)
+        if batch is not None:
+            n_known += count_targets(batch)
         self._processes.sum(n_known)
         return n_known
 
@@ -127,8 +134,7 @@ class TrainingStep:
         n_steps = max(1.0, steps / self._processes.world_size)
         if not math.isfinite(terms[0]):
             raise ConfigError(
-                f"training: expected a finite loss, got {terms[0]}; "
-                "lower train.learning_rate or raise train.warmup"
+                f"the loss is {terms[0]}; lower train.learning_rate or raise train.warmup"
             )
         names = ("loss", *(f"loss_{name}" for name in TERMS[1:]))
         return {name: term / n_steps for name, term in zip(names, terms, strict=True)}
@@ -187,3 +193,39 @@ class TrainingStep:
         if self._guard is not None:
             for name, tensor in self._guard.tensors().items():
                 tensor.copy_(tensors[name])
+
+
+def make_trainer(recipe: Recipe, network: Network, processes: Processes) -> Trainer:
+    """Make the trainer of a network that is on the device of the process."""
+    train, loss, distill = recipe.train, recipe.loss, recipe.distill
+    groups = make_groups(
+        trained_parameters(network),
+        network.parameter_layers(),
+        learning_rate=train.learning_rate,
+        transformer_rate=train.transformer_rate,
+        layer_decay=train.layer_decay,
+        weight_decay=train.weight_decay,
+    )
+    with_weights = partial(
+        compute_loss,
+        sense_weight=loss.sense,
+        predicate_weight=loss.predicates,
+        tag_weight=loss.tags,
+        phrase_weight=loss.phrases,
+        uniqueness_weight=loss.uniqueness,
+        intermediate_weight=loss.intermediate_weight,
+        gumbel=loss.gumbel,
+        soft_weight=distill.weight,
+        temperature=distill.temperature,
+    )
+    return Trainer(
+        network,
+        make_optimizer(groups, l2=loss.l2),
+        with_weights,
+        processes,
+        clip_norm=train.clip_norm,
+        clip_each=train.clip_each,
+        max_spike=train.max_spike,
+        ema_decay=train.ema_decay,
+        bf16=train.bf16,
+    )
