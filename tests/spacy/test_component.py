@@ -314,7 +314,7 @@ def test_memory_zone(nlp):
 
 
 def test_no_such_model():
-    with pytest.raises(ModelError, match="nowhere: expected a model folder, or .* got neither"):
+    with pytest.raises(ModelError, match="nowhere: not a model folder, nor the name of a model"):
         pipeline(model="nowhere")("Go!")
 
 
