@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "score": GROUND,
     "show": GROUND | {"text"},
     "predict": PREDICT,
-    "labeler": PREDICT,
+    "labeler": PREDICT | {"models"},
     "network": NETWORK,
     "export": PREDICT,
     "recipe": NETWORK | {"models"},

@@ -1,15 +1,17 @@
 """Predict the propositions of sentences, batch by batch."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsrl.errors import ConfigError
+from capsrl.device import default_threads
+from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
-from capsrl.options import Options
+from capsrl.options import AUTO_SENTENCES, Options, decide_predicates
 from capsrl.predict import Ids
 from capsrl.predict.backend import Backend, Reading
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
@@ -49,19 +51,43 @@ class Predictor:
         """The roles, senses and words of the network."""
         return self.backend.inventory
 
+    def label_stream(
+        self,
+        sentences: Iterable[Sentence],
+        options: Options,
+        *,
+        batch_size: int | None = None,
+        threads: int | None = None,
+    ) -> Iterator[Sentence]:
+        """Label a stream of sentences in order, so many at a time as the backend reads ahead.
+
+        batch_size  maximum number of sentences in a batch; default: limited by words
+        threads     maximum number of CPU threads; default: chosen by how busy the machine is
+        """
+        decided = None
+        # `auto` is decided by so many sentences, whatever the device reads ahead.
+        for chunk in _chunks(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
+            decided = decided or decide_predicates(options, chunk)
+            if options.predicates == "auto" and decided.predicates == "found":
+                if any(sentence.propositions for sentence in chunk):
+                    warnings.warn(
+                        f"predicates: none of the first {AUTO_SENTENCES:,} sentences marks any, so "
+                        "those of all are found; predicates='marked' takes the marks of later ones",
+                        stacklevel=2,
+                    )
+                    options = decided  # one warning is enough
+            yield from self.label(chunk, decided, batch_size, threads or default_threads())
+
     def label(
         self,
         sentences: Sequence[Sentence],
         options: Options,
-        *,
         batch_size: int | None = None,
         threads: int = 1,
     ) -> list[Sentence]:
         """Label sentences in batches of similar length.
 
-        options     with `predicates` marked or found; `auto` has been decided before
-        batch_size  maximum number of sentences in a batch; default: limited by words
-        threads     maximum number of CPU threads
+        options  with `predicates` marked or found; `auto` has been decided before
         """
         labeled = list(sentences)
         items: dict[int, IndexedSentence] = {}
@@ -181,6 +207,25 @@ class Predictor:
         return with_predicates(item, positions, lemmas, found)
 
 
+def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
+    chunk: list[Sentence] = []
+    try:
+        for sentence in sentences:
+            if not isinstance(sentence, Sentence):
+                raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
+            chunk.append(sentence)
+            if len(chunk) == size:
+                yield chunk
+                chunk = []
+    except Exception:
+        if chunk:
+            yield chunk
+        raise
+    if chunk:
+        yield chunk
+
+
 def _make_batches(
     items: Mapping[int, IndexedSentence], batch_words: int, batch_size: int | None
 ) -> list[list[int]]:
@@ -252,7 +297,7 @@ def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) ->
     tags = sentence.tags
     if tags is None:
         raise ConfigError(
-            "pos: expected words with tags, or a model with a tagger, got neither; without tags "
-            "predicates cannot be selected by part of speech"
+            "pos: predicates are selected by the tags of words; give words with tags, or use a "
+            "model with a tagger"
         )
     return [each for each in positions if predicate_pos(tags[each]) in options.pos]
