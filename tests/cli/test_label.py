@@ -535,7 +535,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
-        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got '"),
+        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got "),
         (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
         (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
@@ -546,7 +546,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
          "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
-        (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
+        (("Go on.", "--model", "xx"), "xx: not a model folder"),
         (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip
