@@ -27,7 +27,7 @@ from capsrl.cli.options import (
 )
 from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
-from capsrl.files.local import suffix_of
+from capsrl.files.opening import suffix_of
 from capsrl.options import TEXT_LAYOUT, Options
 from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS

@@ -5,7 +5,7 @@ import sys
 from capsrl.cli.inputs import check_text, refuse_same
 from capsrl.cli.options import ENCODING, argument, command, format_option, option
 from capsrl.cli.progress import watched_lines
-from capsrl.files.local import name_of
+from capsrl.files.opening import name_of
 from capsrl.formats.formats import (
     EXPORTS,
     READABLE,

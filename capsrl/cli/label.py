@@ -37,7 +37,8 @@ from capsrl.cli.outputs import (
 from capsrl.cli.progress import without_waiting
 from capsrl.cli.summary import Summary
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import STANDARD, is_url, name_of
+from capsrl.files.opening import STANDARD, name_of
+from capsrl.files.remote import is_url
 from capsrl.options import (
     AUTO_SENTENCES,
     TEXT_LAYOUT,

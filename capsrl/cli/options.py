@@ -13,7 +13,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import click
 
 from capsrl.errors import ConfigError
-from capsrl.files.local import STANDARD
+from capsrl.files.opening import STANDARD
 from capsrl.formats.formats import CORPORA
 
 _LEFT = 25  # columns of the names of options; the help of a longer one begins in the next line

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from capsrl.cli.options import FROM_CORPUS, JSON, argument, check_standard_input, command, option
-from capsrl.files.local import name_of
+from capsrl.files.opening import name_of
 from capsrl.formats.formats import read_corpus
 from capsrl.formats.stats import CorpusStats, count_sentences, length_bin, ranked
 

@@ -17,10 +17,9 @@ from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
-from capsrl.train.signals import Interrupted
 
 if TYPE_CHECKING:
-    from capsrl.train.loop import Result
+    from capsrl.train.loop import TrainingResult
 
 
 @command(
@@ -58,7 +57,7 @@ def train_command(
         return
     if recipe is None:
         raise ConfigError("missing RECIPE, such as recipes/tiny.toml")
-    from capsrl.train.loop import run  # here, so that --help and --keys need no torch
+    from capsrl.train.loop import Interrupted, run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values)
     folder = Path(out) if out else Path("runs") / Path(recipe).stem
@@ -76,7 +75,7 @@ def train_command(
         sys.stderr.write(f"warning: {note}\n")
 
 
-def _print_result(result: "Result") -> None:
+def _print_result(result: "TrainingResult") -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("file", no_wrap=True)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from capsrl.errors import ConfigError
 from capsrl.files.compression import AND_COMPRESSED
-from capsrl.files.local import (
+from capsrl.files.opening import (
     STANDARD,
     check_compression,
     name_of,
