@@ -14,7 +14,7 @@ from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -37,8 +37,6 @@ from capsrl.tables.writing import TABLES
 NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
 _COUNTED = ("documents", "sentences", "propositions", "arguments")
 
-Status = Mapping[str, Any]
-
 
 @command(
     {
@@ -57,7 +55,7 @@ Status = Mapping[str, Any]
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
-            FRAMES,
+            FRAME_FILES,
             option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
             RUNTIME,
         ],
@@ -178,7 +176,7 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
-def summary_lines(status: Status, output: str) -> Iterator[str]:
+def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
     """Describe the output of a run, line by line."""
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
@@ -193,7 +191,7 @@ def summary_lines(status: Status, output: str) -> Iterator[str]:
         yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def status_lines(status: Status) -> Iterator[str]:
+def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     """Describe the progress of a run, line by line."""
     yield f"state: {_state(status)}"
     failures = ", ".join(problems(status)) or "no failures"
@@ -209,7 +207,7 @@ def status_lines(status: Status) -> Iterator[str]:
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
 
 
-def _state(status: Status) -> str:
+def _state(status: Mapping[str, Any]) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
     ago = f"{_duration(age.total_seconds())} ago"

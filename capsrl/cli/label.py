@@ -12,7 +12,7 @@ from capsrl.cli.inputs import FROM, Source, TableOptions, find_sources, read_sou
 from capsrl.cli.options import (
     DEVICE,
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -72,7 +72,7 @@ Stream = Iterator[Labeled | None]
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=TEXT_LAYOUT),
-        "Model": [MODEL, FRAMES, DEVICE, THREADS, RUNTIME],
+        "Model": [MODEL, FRAME_FILES, DEVICE, THREADS, RUNTIME],
     },
     options=Options,
 )

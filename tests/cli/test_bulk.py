@@ -43,7 +43,7 @@ STATUS = {
         (["--status", "none"], "none: expected a folder that capsrl bulk writes, got no status.js"),
         (["a.csv", "b.csv"], "b.csv: expected a folder for the output, got a file; name it last"),
         (["a.csv", "out", "--to", "xml"], "--to: expected jsonl, parquet, csv, tsv, got xml"),
-        (["a.csv", "out", "--rows", "word"], "--rows: expected argument, sentence, got word"),
+        (["a.csv", "out", "--rows", "word"], "--rows: expected argument or sentence, got word"),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu, cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
         (["a.csv", "out", "--shard-size", "9"], "a.csv: expected a column 'text' with the texts"),
