@@ -12,14 +12,14 @@ import shutil
 import tempfile
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import file_system_of, is_url
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows, see check_platform
     fcntl = None  # type: ignore[assignment]
 
 # An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
@@ -121,16 +121,10 @@ class Folder:
             with open(self._path(name), "ab") as file:
                 file.write(data)
 
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove files, those of them that are there; in an object store by few requests."""
-        paths = [self._path(name) for name in names]
-        if not self.is_local:
-            if paths:
-                self._fs.remove_all(paths)
-            return
-        for path in paths:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path(name)) if self.is_local else self._fs.rm_file(self._path(name))
 
     def remove_temporary(self) -> None:
         """Remove what killed workers left behind; call it only when no worker is running."""
@@ -149,20 +143,18 @@ class Folder:
 
         Raises ConfigError if another run holds it.
         """
-        if not self.is_local or fcntl is None:
+        if not self.is_local:
             yield
             return
         with _writing_errors(self.url):
             os.makedirs(self.url, exist_ok=True)
             file = open(self._path("lock"), "wb")  # noqa: SIM115 - closed below
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(file):
                 raise ConfigError(
-                    f"{self.url}: expected a folder that no other run is writing, got one that "
-                    "another `capsrl bulk` has locked; wait for it or stop it"
-                ) from None
+                    f"{self.url}: another `capsrl bulk` is writing this folder; wait for it or "
+                    "stop it"
+                )
             yield
 
     def _path(self, name: str) -> str:
@@ -212,6 +204,21 @@ class Folder:
         self._fs.makedirs(temporary.rpartition("/")[0], exist_ok=True)
         self._fs.put_file(str(path), temporary)
         self._fs.mv(temporary, target)
+
+
+def check_platform() -> None:
+    """Raise ConfigError where files cannot be locked."""
+    if fcntl is None:
+        raise ConfigError("capsrl bulk runs on Linux and macOS; on Windows use WSL")
+
+
+def try_lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed or its process ends; False if another process has done so."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

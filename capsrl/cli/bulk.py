@@ -9,20 +9,17 @@ from typing import Annotated, TextIO
 import typer
 
 from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.status import read_status
+from capsrl.bulk.monitor import read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_names, with_fields
+from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.errors import ConfigError
-from capsrl.files.local import suffix_of
 from capsrl.options import Options
-from capsrl.tables.columns import ROWS
-from capsrl.tables.documents import FORMATS as INPUT_FORMATS
-from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.writing import TABLES
-
-NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
+from capsrl.tables.documents import MAX_CHARACTERS, ReadOptions
+from capsrl.tables.inputs import FORMATS as INPUT_FORMATS
+from capsrl.tables.writing import WriteOptions
 
 
 @with_fields("options", Options, without=("predicates", "trace"))
@@ -104,15 +101,11 @@ def bulk_command(
     # Here, so that --help and --status need no Ray.
     from capsrl.bulk.run import label_in_bulk
 
+    to = _one_of("--to", to_format, FORMATS)
     job = Job(
         output=_checked_output(inputs, output),
-        to=_one_of("--to", to_format, FORMATS),
-        rows=_one_of("--rows", rows or ("argument" if to_format in TABLES else "sentence"), ROWS),
-        format=from_format,
-        text_column=text_column,
-        id_column=id_column,
-        encoding=encoding,
-        max_characters=max_characters,
+        read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
+        write=WriteOptions(to, output_rows(rows, to)),
         model=model,
         frames=frames,
         device=_one_of("--device", device, (AUTO, "cpu", "cuda")),
@@ -120,7 +113,6 @@ def bulk_command(
         threads=threads,
         options=options,
     )
-    _note_skipped(inputs or [], output)
     with show_progress() as report:
         last = label_in_bulk(
             inputs or [],
@@ -130,6 +122,7 @@ def bulk_command(
             columns=split_names(columns),
             address=address,
             report=report,
+            report_skipped=note_skipped,
         )
     _write(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
@@ -142,27 +135,16 @@ def _write(lines: Iterable[str], file: TextIO) -> None:
 
 def _only(output: str, inputs: Sequence[str] | None) -> str:
     if inputs or not output:
-        raise ConfigError(
-            "--status: expected one output folder, got " + ("more" if output else "none")
-        )
+        raise ConfigError("--status: give one output folder and no inputs")
     return output
 
 
 def _checked_output(inputs: Sequence[str] | None, output: str) -> str:
     if not inputs:
-        got = f"only {output}" if output else "nothing"
-        raise ConfigError(f"expected files to label, then an output folder, got {got}")
+        raise ConfigError("give files to label, then an output folder: capsrl bulk IN... OUT")
     if Path(output).is_file():
-        raise ConfigError(f"{output}: expected a folder for the output, got a file; name it last")
+        raise ConfigError(f"{output}: the output must be a folder, not a file; name it last")
     return output
-
-
-def _note_skipped(inputs: Iterable[str], output: str) -> None:
-    """Name the files of folders that are no tables or texts, but for those of the output."""
-    for folder in filter(os.path.isdir, inputs):
-        unknown = (path for path in files_of(folder) if suffix_of(path) not in SUFFIXES)
-        target = Path(output).resolve()
-        note_skipped(folder, [p for p in unknown if not p.resolve().is_relative_to(target)])
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from capsrl.bulk.status import BEFORE, is_alive
+from capsrl.bulk.monitor import BEFORE, is_alive
 
 Status = Mapping[str, Any]
 _LINE_EVERY = 10.0  # seconds between two lines where there is no terminal

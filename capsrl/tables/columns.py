@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import ConfigError
-from capsrl.tables.documents import Input
+from capsrl.tables.documents import Input, some_names
 from capsrl.tables.parquet import pyarrow
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def find_passed(
     if are_all and (unknown := [name for name in types if name not in known]):
         raise ConfigError(
             f"--columns: expected some of the columns besides text and id "
-            f"({', '.join(map(repr, known)) or 'none'}), got {', '.join(map(repr, unknown))}"
+            f"({some_names(known)}), got {some_names(unknown)}"
         )
     columns = {
         name: Column(

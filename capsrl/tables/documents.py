@@ -1,64 +1,30 @@
-"""Read documents: the rows of tables with a column of texts, text files, and lines of text.
+"""Documents, which are texts to label, and what the files that have them share; see `inputs`.
 
-csv      .csv                  with a header; , ; tab or | between the cells
-tsv      .tsv                  the same with tabs
-jsonl    .jsonl .ndjson        one JSON object per line with a key for the text
-parquet  .parquet              read by row groups; needs pyarrow
-text     .txt                  a document per file
-lines    by name               a document per line
-
-Files may be compressed (.gz .xz .bz2 .zst) and may be URLs (s3://bucket/file), which fsspec opens.
 A row that has no text or cannot be read becomes a Document with an error, in its place.
 """
 
-import errno
-import glob
 import math
-import os
-import stat
+from abc import ABC, abstractmethod
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import islice
-from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, Any
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import damages
-from capsrl.files.local import (
-    STANDARD,
-    file_system_of,
-    find_encoding,
-    is_url,
-    name_of,
-    open_binary,
-    suffix_of,
-)
-from capsrl.tables.parquet import open_parquet, parquet_rows
+from capsrl.files.local import find_encoding, name_of, open_binary
 from capsrl.tables.records import (
-    ESCAPE,
+    ENCODING,
+    NO_TEXT,
     SURROGATE,
-    CsvReader,
-    Lines,
-    Row,
-    bad_byte,
-    json_rows,
-    line_rows,
+    TOO_LONG,
+    Fault,
+    Record,
     without_surrogates,
 )
 
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".txt": "text",
-}
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "text", "lines")
 MAX_CHARACTERS = 1_000_000  # of a document: some 10,000 sentences, all of which are held at a time
-_FIRST_KEYS = 1_000  # lines of JSON whose keys are the columns
+_SHOWN_NAMES = 10  # columns that a message names
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +33,24 @@ class Document:
 
     id       the value of the id column; by default the file, and the number of the row if it has
              several: reviews.csv:12
-    text     None if there is none, because of an error
+    text     None if there is none, because of a fault
     columns  the other columns of its row
     place    where it is, for messages: "reviews.csv, row 12" or "reviews.jsonl:12"
-    error    why it cannot be labeled: "expected ..., got ..."; None if it can
+    fault    why it cannot be labeled; None if it can
+    number   of its row in the file, from 0
     """
 
     id: str
     text: str | None
     columns: Mapping[str, object] = field(default_factory=dict)
     place: str = ""
-    error: str | None = None
+    fault: Fault | None = None
+    number: int = field(default=0, compare=False)
+
+    @property
+    def error(self) -> str | None:
+        """Why it cannot be labeled: "expected ..., got ..."; None if it can."""
+        return self.fault and self.fault.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +58,25 @@ class Part:
     """Some rows of a file, which can be read without parsing those before: `Input.documents(part)`.
 
     first   number of the first row, from 0
-    count   number of rows; some may be blank lines, which are not documents
+    stop    number of the row after the last; None for all from the first on. Some may be blank
+            lines, which are not documents
     offset  the byte at which the first row begins in the decompressed file; None for Parquet,
             which has row groups, and for encodings such as UTF-16, which are read from the start
+    path    of the file
+    size    of the whole file in bytes, if it is known; another size means that it has changed
     """
 
-    first: int
-    count: int
+    first: int = 0
+    stop: int | None = None
     offset: int | None = None
+    path: str = ""
+    size: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """A file of documents and how to read it; raises ConfigError for an unknown format.
+class ReadOptions:
+    """How to read documents.
 
-    path            the name of a file, a URL, or - for standard input
     format          one of FORMATS; by default that of the suffix
     text_column     the column with the texts; by default "text"
     id_column       the column with the ids; by default "id" if there is one
@@ -107,23 +84,27 @@ class Input:
     max_characters  longer texts are errors
     """
 
-    path: str
     format: str | None = None
     text_column: str | None = None
     id_column: str | None = None
     encoding: str | None = None
     max_characters: int = MAX_CHARACTERS
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "path", str(self.path))
-        object.__setattr__(self, "format", self.format or _format_of(self.path))
-        if self.format not in FORMATS:
-            raise ConfigError(
-                f"{self.path}: expected one of {', '.join(FORMATS)}, got {self.format}"
-            )
-        if self.path == STANDARD and self.format == "parquet":
-            raise ConfigError("-: expected a Parquet file, got standard input; write it to a file")
-        find_encoding(self.encoding or "utf-8")
+
+class Input(ABC):
+    """A file of documents; each format has a class, which `make_input` chooses.
+
+    path  the name of a file, a URL, or - for standard input
+    """
+
+    _before_number = ", row "  # in places: reviews.csv, row 12
+
+    def __init__(self, path: str, format: str, options: ReadOptions) -> None:
+        self.path, self.format = path, format
+        self._codec = find_encoding(options.encoding or "utf-8")
+        self._text_column = options.text_column or "text"
+        self._id_column = options.id_column
+        self._max_characters = options.max_characters
 
     @property
     def name(self) -> str:
@@ -135,39 +116,25 @@ class Input:
 
         Raises DataError for a file that cannot be read, ConfigError if it has no column of texts.
         """
-        return (document for _, document in self.numbered(part))
-
-    def numbered(self, part: Part | None = None) -> Iterator[tuple[int, Document]]:
-        """Yield the documents as `documents` does, with the numbers of their rows."""
-        if self.format == "text":
-            yield 0, self._whole_file()
-            return
+        part = part or Part()
         with self._reading() as file:
-            end = None if part is None else part.first + part.count
-            for row in self._rows(file, part or Part(0, 0, None)):
-                if end is not None and row.number >= end:
+            for record in self._records(file, part):
+                if part.stop is not None and record.number >= part.stop:
                     return
-                yield row.number, self._document(row)
+                yield self._document(record)
 
     def parts(self, size: int) -> Iterator[Part]:
         """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""
-        if self.format == "text":
-            yield Part(0, 1, 0)
-            return
+        first, offset, last = 0, None, None
         with self._reading() as file:
-            if self.format == "parquet":
-                n = self._parquet(file).metadata.num_rows
-                yield from (Part(first, min(size, n - first)) for first in range(0, n, size))
-                return
-            first, offset, last = 0, None, None
-            for row in self._starts(file):
-                if last is None or row.number >= first + size:
+            for record in self._starts(file):
+                if last is None or record.number >= first + size:
                     if last is not None:
-                        yield Part(first, last - first + 1, offset)
-                    first, offset = row.number, row.offset
-                last = row.number
-            if last is not None:
-                yield Part(first, last - first + 1, offset)
+                        yield Part(first, last + 1, offset, self.path)
+                    first, offset = record.number, record.offset
+                last = record.number
+        if last is not None:
+            yield Part(first, last + 1, offset, self.path)
 
     def column_types(self, used: Container[str] | None = None) -> dict[str, Any]:
         """The other columns, which `Document.columns` may have, and their types.
@@ -178,35 +145,29 @@ class Input:
         used  those that the caller is going to use; default: all
         Raises ConfigError if the file has two columns of the name of one that is used.
         """
-        if self.format in ("text", "lines"):
-            return {}
-        types: dict[str, Any] = {}
         with self._reading() as file:
-            if self.format == "parquet":
-                schema = self._parquet(file).schema_arrow
-                types = {each.name: each.type for each in schema}
-                self._check_repeated(schema.names, used)
-            elif self.format == "jsonl":
-                rows = islice(json_rows(self._lines(file), self._codec), _FIRST_KEYS)
-                types = {without_surrogates(name): "string" for row in rows for name in row.values}
-            else:
-                reader = self._csv(file)
-                types = dict.fromkeys(reader.known, "string")
-                self._check_repeated(reader.header, used)
-        return {name: types[name] for name in types if name not in self._own(types)}
+            types = self._all_types(file, used)
+        own = self._own(types)
+        return {name: type for name, type in types.items() if name not in own}
 
-    @property
-    def _codec(self) -> str:
-        return find_encoding(self.encoding or "utf-8")
+    @abstractmethod
+    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+        """The records from the first of the part on."""
 
-    @property
-    def _text_name(self) -> str:
-        return self.text_column or "text"
+    def _starts(self, file: IO[bytes]) -> Iterator[Record]:
+        """The records, for their numbers and offsets."""
+        return self._records(file, Part())
+
+    def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
+        return {}
+
+    def _fault(self, record: Record) -> Fault | None:
+        return record.fault
 
     def _own(self, names: Iterable[str]) -> tuple[str, ...]:
         """The columns of text and id."""
-        has_id = self.id_column is not None or "id" in names
-        return (self._text_name, *([self.id_column or "id"] if has_id else []))
+        has_id = self._id_column is not None or "id" in names
+        return (self._text_column, *([self._id_column or "id"] if has_id else []))
 
     @contextmanager
     def _reading(self) -> Iterator[IO[bytes]]:
@@ -221,66 +182,14 @@ class Input:
         except OSError as error:
             raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _lines(self, file: IO[bytes]) -> Lines:
-        return Lines(file, self._codec)
-
-    def _rows(self, file: IO[bytes], part: Part) -> Iterator[Row]:
-        if self.format == "parquet":
-            return parquet_rows(self._parquet(file), self.path, first=part.first)
-        first, offset = part.first, part.offset
-        if self.format == "lines":
-            return line_rows(self._lines(file), first=first, offset=offset)
-        if self.format == "jsonl":
-            rows = json_rows(self._lines(file), self._codec, first=first, offset=offset)
-            return self._checked(rows)
-        return self._csv(file).rows(first=first, offset=offset)
-
-    def _starts(self, file: IO[bytes]) -> Iterator[Row]:
-        """The rows of a file, for their numbers and offsets; JSON is not parsed."""
-        if self.format in ("lines", "jsonl"):
-            return line_rows(self._lines(file))
-        return self._csv(file).rows()
-
-    def _parquet(self, file: IO[bytes]) -> Any:  # noqa: ANN401
-        parquet = open_parquet(file, self.path)
-        names = parquet.schema_arrow.names
-        self._check_columns(names)
-        self._check_repeated(names, self._own(names))
-        return parquet
-
-    def _csv(self, file: IO[bytes]) -> CsvReader:
-        wanted = [self._text_name, *([self.id_column] if self.id_column else [])]
-        delimiter = "\t" if self.format == "tsv" else None
-        reader = CsvReader(self._lines(file), wanted, delimiter)
-        if not reader.header:
-            got = "an empty file" if reader.is_empty else "carriage returns as line ends"
-            fix = "" if reader.is_empty else r"; convert them, as with tr '\r' '\n'"
-            raise ConfigError(
-                f"{name_of(self.path)}: expected a header with a column {self._text_name!r}, got "
-                f"{got}{fix}"
-            )
-        for name in reader.names:
-            if found := bad_byte(name, self._codec):
-                raise DataError(f"{name_of(self.path)}: header: {found}")
-        self._check_columns(reader.known)
-        self._check_repeated(reader.header, self._own(reader.names))
-        return reader
-
-    def _checked(self, rows: Iterator[Row]) -> Iterator[Row]:
-        """The rows of JSON lines; the first must have the keys, or those named are wrong."""
-        for row in rows:
-            if row.number == 0 and row.error is None:
-                self._check_columns(list(row.values))
-            yield row
-
     def _check_columns(self, names: Sequence[str]) -> None:
-        for option, wanted in (("text", self._text_name), ("id", self.id_column)):
+        for option, wanted in (("text", self._text_column), ("id", self._id_column)):
             if wanted is not None and wanted not in names:
-                alike = "".join(f" {each}" for each in names if each.lower() == wanted.lower())
+                alike = [each for each in names if each.lower() == wanted.lower()]
                 raise ConfigError(
                     f"{name_of(self.path)}: expected a column {wanted!r} with the {option}s, got "
-                    f"{', '.join(map(repr, names)) or 'none'}; name the right one with "
-                    f"--{option}-column{alike} (in Python {option}_column)"
+                    f"{some_names(names)}; name the right one with "
+                    f"{' '.join([f'--{option}-column', *alike[:2]])} (in Python {option}_column)"
                 )
 
     def _check_repeated(self, names: Sequence[str], used: Container[str] | None) -> None:
@@ -293,185 +202,56 @@ class Input:
                 is_own = name in self._own(names)
                 fix = "" if is_own else ", or name the columns to keep: --columns NAMES"
                 raise ConfigError(
-                    f"{name_of(self.path)}: expected one column {name!r}, got columns "
-                    f"{' and '.join(numbers)}; rename one of them{fix}"
+                    f"{name_of(self.path)}: expected one column {name[:40]!r}, got columns "
+                    f"{' and '.join(numbers[:3])}; rename one of them{fix}"
                 )
 
-    def _document(self, row: Row) -> Document:
-        own = self._own(row.values)
-        columns = {name: value for name, value in row.values.items() if name not in own}
-        number = row.number + 1
-        by_line = self.format in ("lines", "jsonl")
-        place = f"{name_of(self.path)}{':' if by_line else ', row '}{number}"
-        given = row.values.get(own[1]) if len(own) > 1 else None
-        id = without_surrogates(f"{self.name}:{number}" if given in (None, "") else str(given))
-        error = row.error or self._bad_cell(row.values)
-        text = row.values.get(self._text_name)
-        error = error or self._text_error(text, self._text_name in row.values)
-        clean = {without_surrogates(name): _clean(value) for name, value in columns.items()}
-        return Document(id, None if error else str(text), clean, place, error)
+    def _document(self, record: Record) -> Document:
+        values, number = record.values, record.number + 1
+        own = self._own(values)
+        given = values.get(own[1]) if len(own) > 1 else None
+        id = f"{self.name}:{number}" if given in (None, "") else str(given)
+        fault = self._fault(record) or self._text_fault(values)
+        return Document(
+            without_surrogates(id),
+            None if fault else str(values[self._text_column]),
+            {without_surrogates(key): _clean(values[key]) for key in values if key not in own},
+            f"{name_of(self.path)}{self._before_number}{number}",
+            fault,
+            record.number,
+        )
 
-    def _bad_cell(self, values: Mapping[str, object]) -> str | None:
-        if self.format in ("parquet", "jsonl"):  # JSON has been checked before it was parsed
-            return None
-        for name, value in values.items():
-            if isinstance(value, str) and (found := bad_byte(value, self._codec)):
-                return found if self.format == "lines" else f"column {name!r}: {found}"
-        return None
-
-    def _text_error(self, text: object, is_there: bool) -> str | None:
+    def _text_fault(self, values: Mapping[str, object]) -> Fault | None:
+        column = self._text_column
+        text = values.get(column)
         if not isinstance(text, str):
-            got = type(text).__name__ if text is not None else "null" if is_there else "none"
-            return f"expected text in {self._text_name!r}, got {got}"
-        if len(text) > self.max_characters:
-            return self._length_error(f"{len(text):,}")
+            got = (
+                type(text).__name__ if text is not None else "null" if column in values else "none"
+            )
+            return Fault(NO_TEXT, f"expected text in {column!r}, got {got}")
+        if len(text) > self._max_characters:
+            return self._too_long(f"{len(text):,}")
         if found := SURROGATE.search(text):
-            return (
-                f"expected Unicode text in {self._text_name!r}, got the lone surrogate "
+            reason = (
+                f"expected Unicode text in {column!r}, got the lone surrogate "
                 f"\\u{ord(found[0]):04x}, which is half a character"
             )
+            return Fault(ENCODING, reason)
         return None
 
-    def _length_error(self, got: str) -> str:
-        lines = ", take each line as a text with --from lines" if self.format == "text" else ""
-        return (
-            f"expected at most {self.max_characters:,} characters, got {got}; "
-            f"split the text{lines}, or raise the limit with --max-characters"
+    def _too_long(self, got: str, other_fix: str = "") -> Fault:
+        reason = (
+            f"expected at most {self._max_characters:,} characters, got {got}; "
+            f"split the text{other_fix}, or raise the limit with --max-characters"
         )
-
-    def _whole_file(self) -> Document:
-        limit = self.max_characters * 8 + 8  # bytes; no encoding needs more for a line end
-        with self._reading() as file:
-            raw = file.read(limit)
-        decoded = raw.decode(self._codec, ESCAPE).removeprefix("\ufeff").replace("\r\n", "\n")
-        error: str | None
-        if len(raw) == limit:  # before its bytes: the last ones may be half a character
-            error = self._length_error("more")
-        else:
-            error = bad_byte(decoded, self._codec) or self._text_error(decoded, True)
-        text = None if error else decoded
-        return Document(without_surrogates(self.name), text, {}, name_of(self.path), error)
+        return Fault(TOO_LONG, reason)
 
 
-def read_documents(
-    path: str | Path,
-    *,
-    format: str | None = None,
-    text_column: str | None = None,
-    id_column: str | None = None,
-    encoding: str | None = None,
-    max_characters: int = MAX_CHARACTERS,
-    first: int = 0,
-    count: int | None = None,
-    offset: int | None = None,
-) -> Iterator[Document]:
-    """Yield the documents of a file one at a time; the keywords are those of `Input` and `Part`.
-
-    first, count, offset  read only these rows, see `Part`; default: all
-    """
-    source = Input(str(path), format, text_column, id_column, encoding, max_characters)
-    if first == 0 and count is None and offset is None:
-        return source.documents()
-    return source.documents(Part(first, _ALL if count is None else count, offset))
-
-
-_ALL = 1 << 62  # more rows than there are
-
-
-def find_inputs(paths: Iterable[str | Path], *, suffixes: Sequence[str] = ()) -> list[str]:
-    """Find the files that paths stand for: files, folders, patterns with * ? [, and URLs.
-
-    The files of a folder and its subfolders are those with a known suffix, in the order of their
-    names; those that begin with a dot are left out.
-
-    suffixes  known suffixes besides those of SUFFIXES
-    Raises ConfigError for a path that stands for no file.
-    """
-    known = (*SUFFIXES, *suffixes)
-    found: list[str] = []
-    for path in map(str, paths):
-        if path == STANDARD or (not is_url(path) and os.path.isfile(path)):
-            found.append(path)
-            continue
-        files = _find_remote(path) if is_url(path) else _find_local(path)
-        chosen = [file for file in files if suffix_of(file) in known] if files != [path] else files
-        if not (files or is_url(path) or os.path.exists(path) or glob.has_magic(path)):
-            raise ConfigError(f"{path}: no such file")
-        if not chosen:
-            raise ConfigError(
-                f"{path}: expected a file, or a folder or pattern of files with a suffix of "
-                f"{' '.join(known)}, got {'none of them' if files else 'no file'}"
-            )
-        found += chosen
-    return found
-
-
-def _find_local(path: str) -> list[str]:
-    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
-    found: list[str] = []
-    for match in matches:
-        if not os.path.isdir(match):
-            found.append(match)
-            continue
-        found += map(str, files_of(match))
-    return found
-
-
-def files_of(folder: str) -> list[Path]:
-    """The files of a folder and its subfolders, in the order of their names, but for hidden ones.
-
-    Links to folders are not followed, since they may lead back.
-    Raises DataError for a subfolder that cannot be read, whose files would be missed.
-    """
-
-    def refuse(error: OSError) -> NoReturn:
-        raise DataError(f"{error.filename}: cannot be read: {error.strerror}")
-
-    found: list[Path] = []
-    for place, folders, files in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        found += [Path(place, name) for name in files if not name.startswith(".")]
-    try:
-        return sorted(file for file in found if _is_file(file))
-    except OSError as error:  # a folder that can be listed but not entered
-        refuse(error)
-
-
-def _is_file(path: Path) -> bool:
-    """What `Path.is_file` tells, which from Python 3.14 on takes no rights for no file."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError as error:
-        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):  # of a link
-            return False
-        raise
-
-
-def _find_remote(url: str) -> list[str]:
-    system, path = file_system_of(url)
-    system.invalidate_cache()  # of listings
-    if any(mark in path for mark in "*?["):
-        matches = sorted(system.glob(path))
-    elif system.isdir(path):
-        matches = [file for file in sorted(system.find(path)) if not _is_hidden(file[len(path) :])]
-    else:
-        return [url]
-    return [str(system.unstrip_protocol(match)) for match in matches]
-
-
-def _is_hidden(path: str) -> bool:
-    return any(part.startswith(".") for part in path.split("/"))
-
-
-def _format_of(path: str) -> str:
-    found = SUFFIXES.get(suffix_of(path))
-    if found is None:
-        got = "standard input" if path == STANDARD else suffix_of(path) or "none"
-        raise ConfigError(
-            f"{path}: expected a suffix of {' '.join(SUFFIXES)}, got {got}; "
-            f"name the format: {', '.join(FORMATS)}"
-        )
-    return found
+def some_names(names: Iterable[str]) -> str:
+    """Names of columns for a message, which may be very many and very long."""
+    found = list(names)
+    shown = ", ".join(f"{name[:40]!r}" for name in found[:_SHOWN_NAMES]) or "none"
+    return f"{shown} and {n:,} more" if (n := len(found) - _SHOWN_NAMES) > 0 else shown
 
 
 def _clean(value: object) -> object:

@@ -33,9 +33,8 @@ def test_what_is_written_is_there(folder):
     assert folder.has("data/a")
     assert sorted(folder.list("data")) == ["a", "b"]
     assert read(folder, "data/a") == b"3"
-    folder.remove(["data/a"])
-    folder.remove(["data/a"])
-    folder.remove([])
+    folder.remove("data/a")
+    folder.remove("data/a")
     assert list(folder.list("data")) == ["b"]
     with pytest.raises(FileNotFoundError):
         read(folder, "data/a")
@@ -54,11 +53,11 @@ def test_no_name_is_a_pattern(memory_files):
     memory_files.pipe("/run1/log/a", b"another run")
     folder = Folder("memory://run[1]")
     assert list(folder.read_all(["log/a"])) == []
-    folder.remove(["log/a"])
+    folder.remove("log/a")
     folder.write("log/a", b"this run")
     assert list(folder.list("log", ["a"])) == ["a"]
     assert list(folder.read_all(["log/a"])) == [("log/a", b"this run")]
-    folder.remove(["log/a", "log/b"])
+    folder.remove("log/a")
     assert not folder.has("log/a")
     assert memory_files.cat_file("/run1/log/a") == b"another run"
 
@@ -103,7 +102,7 @@ def test_what_a_killed_worker_left_is_removed(tmp_path):
 def test_a_second_run_is_refused(tmp_path):
     folder = Folder(str(tmp_path / "out"))
     with folder.locked():
-        with pytest.raises(ConfigError, match=r"out: expected a folder that no other run is writ"):
+        with pytest.raises(ConfigError, match=r"out: another `capsrl bulk` is writing"):
             with Folder(folder.url).locked():
                 pass
     with Folder(folder.url).locked():

@@ -42,18 +42,19 @@ class FragileWorker(Worker):
 class DyingWriter(Worker):
     """A worker that cannot write the first shard, whatever its rows are."""
 
-    def run(self, task, pieces, name):
+    def run(self, task, parts, name):
         if task.shard == 0 and not task.is_trial:
             die()
-        return super().run(task, pieces, name)
+        return super().run(task, parts, name)
 
 
 class DyingAfterwards(Worker):
-    """A worker that dies when its output is there, but before it can tell."""
+    """A worker that dies once when its output is there, but before it can tell."""
 
-    def run(self, task, pieces, name):
-        result = super().run(task, pieces, name)
-        if task.shard == 1:
+    def run(self, task, parts, name):
+        result = super().run(task, parts, name)
+        if task.shard == 1 and not os.path.exists("died"):
+            open("died", "w").close()
             die()
         return result
 
