@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.plan import stat
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
@@ -52,7 +52,7 @@ class Worker:
         job.enter_folder()
         self._job = job
         self._labeler = job.load()
-        if fingerprint(job.model, job.frames) != model:
+        if job.fingerprint() != model:
             raise ModelError(
                 f"{job.model}: the model or the frames on {platform.node()} are not those of the "
                 "plan; install the same on all machines"

@@ -38,7 +38,7 @@ from capsrl.cli.outputs import (
 from capsrl.cli.progress import without_waiting
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import STANDARD, name_of
-from capsrl.options import Options, PredicateSource
+from capsrl.options import AUTO_SENTENCES, Options, PredicateSource, decide_predicates
 from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.pipeline import Labeled, label_stream
@@ -46,7 +46,6 @@ from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 
 _FIRST = 256  # sentences that are labeled first, so that the reader need not wait for a large batch
-_PEEK = 2048  # sentences of a corpus that show whether it marks predicates
 
 Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
@@ -231,9 +230,9 @@ def _decide(
         return options.predicates, found
     if given.is_text:
         return "found", found
-    first = list(islice(found, _PEEK))
-    marked = any(each and each.sentence and each.sentence.propositions for each in first)
-    return "marked" if marked else "found", chain(first, found)
+    first = list(islice(found, AUTO_SENTENCES))
+    sentences = (each.sentence for each in first if each and each.sentence)
+    return decide_predicates(options, sentences).predicates, chain(first, found)
 
 
 def _with_error(labeled: Iterator[Labeled], given: Given) -> Iterator[Labeled]:

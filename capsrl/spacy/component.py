@@ -22,7 +22,8 @@ from thinc.compat import cupy
 import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.local import open_writer
-from capsrl.options import RAW_TEXT, OptionKeywords, Options
+from capsrl.models import shipped_models
+from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.model_files import read_files, write_files
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
@@ -37,7 +38,7 @@ if TYPE_CHECKING:  # what runs the model is imported with the first Doc, not wit
 _CPU = "cpu"
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
-_UNUSED = ("predicates", "trace", *RAW_TEXT)
+_UNUSED = ("predicates", "trace", *TEXT_LAYOUT)
 _OPTIONS = {
     option.name: option.default
     for option in dataclasses.fields(Options)
@@ -63,7 +64,7 @@ def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  #
     """
     component = Component(name, **settings)
     languages = (component.model, _ANY_LANGUAGE)
-    if component.model in capsrl.shipped_models() and nlp.lang not in languages:
+    if component.model in shipped_models() and nlp.lang not in languages:
         warnings.warn(
             f"{name}: expected a pipeline of the language {component.model}, which the model is "
             f"for, got {nlp.lang}; name a model of that language in the setting `model`",
@@ -280,7 +281,7 @@ class Component(Pipe):
         return self
 
     def _is_shipped(self) -> bool:
-        return self._files is None and self.model in capsrl.shipped_models()
+        return self._files is None and self.model in shipped_models()
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__ | {"_labeler": None}  # loaded again where it is needed

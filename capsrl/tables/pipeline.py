@@ -5,7 +5,7 @@
 inputs.make_input(...).documents() -> split_document -> label_stream -> Counts.count -> writing
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -56,19 +56,9 @@ def label_stream(
     labeler: "Labeler", items: Iterable[Labeled], options: "Options"
 ) -> Iterator[Labeled]:
     """Label sentences in order; documents without any are passed on."""
-    waiting: deque[Labeled] = deque()
-
-    def sentences() -> Iterator[Sentence]:
-        for each in items:
-            waiting.append(each)
-            if each.sentence is not None:
-                yield each.sentence
-
-    for sentence in labeler.label_sentences(sentences(), options=options):
-        while waiting[0].sentence is None:
-            yield waiting.popleft()
-        yield replace(waiting.popleft(), sentence=sentence)
-    yield from waiting
+    keyed = ((each, [] if each.sentence is None else [each.sentence]) for each in items)
+    for each, found in labeler.label_documents(keyed, options=options):
+        yield replace(each, sentence=found[0]) if found else each
 
 
 @dataclass

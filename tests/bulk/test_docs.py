@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.plan import Plan, scan
 from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import Worker
@@ -38,7 +38,7 @@ def test_results_are_read(reviews):
     write = WriteOptions("parquet", "argument")
     job = Job(output="labeled", read=ReadOptions(text_column="body"), write=write)
     plan = Plan(job.settings(), 2, [scan(job.make_input("reviews.csv"), 2)])
-    worker = Worker(job, fingerprint("en", None))
+    worker = Worker(job, job.fingerprint())
     for shard in range(plan.n_shards):
         worker.run(Task(shard), plan.parts(shard), plan.name(shard))
     assert len(list(Path("labeled/data").iterdir())) == 2

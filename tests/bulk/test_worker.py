@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor, read_status
 from capsrl.bulk.plan import Plan, scan, stat
 from capsrl.bulk.storage import Folder
@@ -34,7 +34,7 @@ EXPECTED = {"documents": 5, "sentences": 3, "errors": {"no text": 1, "too long":
 
 @pytest.fixture(scope="module")
 def model():
-    return fingerprint("en", None)
+    return Job(output="").fingerprint()
 
 
 def make_job(tmp_path, output=None, columns=None, to="jsonl", rows="sentence"):

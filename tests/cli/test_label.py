@@ -654,7 +654,7 @@ def test_the_python_of_the_page_about_labeling(capsys):
 @pytest.fixture
 def span_model(tmp_path):
     """The folder of a tiny model that predicts phrases."""
-    make_labeler(make_config(span_width=4)).save(tmp_path / "model")
+    make_labeler(make_config(phrase_width=4)).save(tmp_path / "model")
     return library.load(tmp_path / "model")
 
 

@@ -19,16 +19,17 @@ class _Fragile:
     def __init__(self, labeler):
         self._labeler = labeler
 
-    def label_sentences(self, sentences, **others):
+    def label_documents(self, documents, **others):
         def watched():
-            for sentence in sentences:
-                if POISON in sentence.words:
+            for key, sentences in documents:
+                words = {word for sentence in sentences for word in sentence.words}
+                if POISON in words:
                     die()
-                if BROKEN in sentence.words:
+                if BROKEN in words:
                     raise RuntimeError("a bug")
-                yield sentence
+                yield key, sentences
 
-        return self._labeler.label_sentences(watched(), **others)
+        return self._labeler.label_documents(watched(), **others)
 
 
 class FragileWorker(Worker):
