@@ -34,7 +34,7 @@ from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import Plan, check_inputs, read_plan, scan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Queue
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
 from capsrl.tables.pipeline import Counts
 
 WHO = ("The company", "Mira", "A neighbour of ours", "My old friend", "The union", "She")

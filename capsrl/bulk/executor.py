@@ -32,8 +32,8 @@ from capsrl.bulk.tasks import Failures, Queue, Task
 from capsrl.bulk.worker import FAILED, Result, Worker
 from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
-from capsrl.tables.documents import Part
 from capsrl.tables.parquet import DamagedError
+from capsrl.tables.reading import Part
 
 OBJECT_STORE = 80 << 20  # bytes; no large object passes through it
 MAX_STARTS = 5  # workers in a row that may die before they are ready

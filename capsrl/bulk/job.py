@@ -12,8 +12,8 @@ from capsrl.labeler import Labeler
 from capsrl.models import find_model
 from capsrl.options import Options
 from capsrl.predict.folder import choose_runtime, fingerprint
-from capsrl.tables.documents import Input, ReadOptions
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
+from capsrl.tables.reading import Input, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
 AUTO = "auto"  # the device: GPUs if there are any

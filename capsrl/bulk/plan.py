@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import file_system_of, is_url
-from capsrl.tables.documents import Input, Part
 from capsrl.tables.parquet import DamagedError
+from capsrl.tables.reading import Input, Part
 
 PLAN = "plan.jsonl"
 FORMAT = 1

@@ -21,7 +21,7 @@ from capsrl.device import available_cores
 from capsrl.errors import ConfigError
 from capsrl.files.local import STANDARD, is_url
 from capsrl.tables.columns import find_passed
-from capsrl.tables.inputs import find_inputs
+from capsrl.tables.documents import find_inputs
 
 
 def label_in_bulk(

@@ -14,8 +14,8 @@ from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema
-from capsrl.tables.documents import Document, Input, Part
 from capsrl.tables.pipeline import Counts, Labeled, label_stream, split_document
+from capsrl.tables.reading import Document, Input, Part
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
 

@@ -17,8 +17,8 @@ from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_n
 from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.errors import ConfigError
 from capsrl.options import Options
-from capsrl.tables.documents import MAX_CHARACTERS, ReadOptions
-from capsrl.tables.inputs import FORMATS as INPUT_FORMATS
+from capsrl.tables.documents import FORMATS as INPUT_FORMATS
+from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
 

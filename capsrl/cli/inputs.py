@@ -15,11 +15,11 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.sentence import Sentence
-from capsrl.tables.documents import Document, Input, ReadOptions
-from capsrl.tables.inputs import FORMATS as DOCUMENTS
-from capsrl.tables.inputs import SUFFIXES as DOCUMENT_SUFFIXES
-from capsrl.tables.inputs import count_suffixes, find_inputs, make_input
+from capsrl.tables.documents import FORMATS as DOCUMENTS
+from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
+from capsrl.tables.documents import count_suffixes, find_inputs, make_input
 from capsrl.tables.pipeline import Labeled, split_document
+from capsrl.tables.reading import Document, Input, ReadOptions
 from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import split_text
 

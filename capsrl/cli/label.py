@@ -40,8 +40,8 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.files.local import STANDARD, name_of
 from capsrl.options import AUTO_SENTENCES, Options, PredicateSource, decide_predicates
 from capsrl.tables.columns import Passed, find_passed
-from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.pipeline import Labeled, label_stream
+from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 

@@ -17,8 +17,8 @@ from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
 from capsrl.tables.columns import ROWS, Passed, arrow_schema
-from capsrl.tables.documents import Document
 from capsrl.tables.pipeline import Counts, Labeled
+from capsrl.tables.reading import Document
 from capsrl.tables.writing import (
     TABLES,
     WriteOptions,

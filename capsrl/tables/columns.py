@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import ConfigError
-from capsrl.tables.documents import Input, some_names
 from capsrl.tables.parquet import pyarrow
+from capsrl.tables.reading import Input, some_names
 
 if TYPE_CHECKING:
     import pyarrow as pa

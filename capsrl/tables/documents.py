@@ -1,267 +1,332 @@
-"""Documents, which are texts to label, and what the files that have them share; see `inputs`.
+"""Find and read files of documents: tables with a column of texts, text files, lines of text.
 
-A row that has no text or cannot be read becomes a Document with an error, in its place.
+csv      .csv                  with a header; , ; tab or | between the cells
+tsv      .tsv                  the same with tabs
+jsonl    .jsonl .ndjson        one JSON object per line with a key for the text
+parquet  .parquet              read by row groups; needs pyarrow
+text     .txt                  a document per file
+lines    by name               a document per line
+
+Files may be compressed (.gz .xz .bz2 .zst) and may be URLs (s3://bucket/file), which fsspec opens.
 """
 
-import math
-from abc import ABC, abstractmethod
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import IO, Any
+import errno
+import glob
+import os
+import stat
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any, NoReturn
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.compression import damages
-from capsrl.files.local import find_encoding, name_of, open_binary
+from capsrl.files.compression import AND_COMPRESSED
+from capsrl.files.local import STANDARD, file_system_of, is_url, name_of, suffix_of
+from capsrl.formats.phrase_file import SUFFIX as PHRASES
+from capsrl.tables.parquet import open_parquet, parquet_records
+from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, Part, ReadOptions
 from capsrl.tables.records import (
-    ENCODING,
-    NO_TEXT,
-    SURROGATE,
-    TOO_LONG,
+    ESCAPE,
+    CsvReader,
     Fault,
+    Lines,
     Record,
+    bad_byte,
+    json_records,
+    line_records,
     without_surrogates,
 )
 
-MAX_CHARACTERS = 1_000_000  # of a document: some 10,000 sentences, all of which are held at a time
-_SHOWN_NAMES = 10  # columns that a message names
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".txt": "text",
+}
+_FIRST_KEYS = 1_000  # lines of JSON whose keys are the columns
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text to label, and where it comes from.
+class CsvInput(Input):
+    """A document per row of a CSV or TSV file."""
 
-    id       the value of the id column; by default the file, and the number of the row if it has
-             several: reviews.csv:12
-    text     None if there is none, because of a fault
-    columns  the other columns of its row
-    place    where it is, for messages: "reviews.csv, row 12" or "reviews.jsonl:12"
-    fault    why it cannot be labeled; None if it can
-    number   of its row in the file, from 0
-    """
-
-    id: str
-    text: str | None
-    columns: Mapping[str, object] = field(default_factory=dict)
-    place: str = ""
-    fault: Fault | None = None
-    number: int = field(default=0, compare=False)
-
-    @property
-    def error(self) -> str | None:
-        """Why it cannot be labeled: "expected ..., got ..."; None if it can."""
-        return self.fault and self.fault.reason
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Some rows of a file, which can be read without parsing those before: `Input.documents(part)`.
-
-    first   number of the first row, from 0
-    stop    number of the row after the last; None for all from the first on. Some may be blank
-            lines, which are not documents
-    offset  the byte at which the first row begins in the decompressed file; None for Parquet,
-            which has row groups, and for encodings such as UTF-16, which are read from the start
-    path    of the file
-    size    of the whole file in bytes, if it is known; another size means that it has changed
-    """
-
-    first: int = 0
-    stop: int | None = None
-    offset: int | None = None
-    path: str = ""
-    size: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How to read documents.
-
-    format          one of FORMATS; by default that of the suffix
-    text_column     the column with the texts; by default "text"
-    id_column       the column with the ids; by default "id" if there is one
-    encoding        of the file; by default UTF-8
-    max_characters  longer texts are errors
-    """
-
-    format: str | None = None
-    text_column: str | None = None
-    id_column: str | None = None
-    encoding: str | None = None
-    max_characters: int = MAX_CHARACTERS
-
-
-class Input(ABC):
-    """A file of documents; each format has a class, which `make_input` chooses.
-
-    path  the name of a file, a URL, or - for standard input
-    """
-
-    _before_number = ", row "  # in places: reviews.csv, row 12
-
-    def __init__(self, path: str, format: str, options: ReadOptions) -> None:
-        self.path, self.format = path, format
-        self._codec = find_encoding(options.encoding or "utf-8")
-        self._text_column = options.text_column or "text"
-        self._id_column = options.id_column
-        self._max_characters = options.max_characters
-
-    @property
-    def name(self) -> str:
-        """The path as it is in ids."""
-        return name_of(self.path).strip("<>")
-
-    def documents(self, part: Part | None = None) -> Iterator[Document]:
-        """Yield the documents of the file, or those of a part of it.
-
-        Raises DataError for a file that cannot be read, ConfigError if it has no column of texts.
-        """
-        part = part or Part()
-        with self._reading() as file:
-            for record in self._records(file, part):
-                if part.stop is not None and record.number >= part.stop:
-                    return
-                yield self._document(record)
-
-    def parts(self, size: int) -> Iterator[Part]:
-        """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""
-        first, offset, last = 0, None, None
-        with self._reading() as file:
-            for record in self._starts(file):
-                if last is None or record.number >= first + size:
-                    if last is not None:
-                        yield Part(first, last + 1, offset, self.path)
-                    first, offset = record.number, record.offset
-                last = record.number
-        if last is not None:
-            yield Part(first, last + 1, offset, self.path)
-
-    def column_types(self, used: Container[str] | None = None) -> dict[str, Any]:
-        """The other columns, which `Document.columns` may have, and their types.
-
-        The types of Parquet are those of pyarrow, all others are "string". JSON lines have no
-        header: their columns are the keys of the first 1,000 lines.
-
-        used  those that the caller is going to use; default: all
-        Raises ConfigError if the file has two columns of the name of one that is used.
-        """
-        with self._reading() as file:
-            types = self._all_types(file, used)
-        own = self._own(types)
-        return {name: type for name, type in types.items() if name not in own}
-
-    @abstractmethod
     def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
-        """The records from the first of the part on."""
-
-    def _starts(self, file: IO[bytes]) -> Iterator[Record]:
-        """The records, for their numbers and offsets."""
-        return self._records(file, Part())
+        return self._reader(file).records(first=part.first, offset=part.offset)
 
     def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
-        return {}
+        reader = self._reader(file)
+        self._check_repeated(reader.header, used)
+        return dict.fromkeys(reader.known, "string")
 
     def _fault(self, record: Record) -> Fault | None:
+        if record.fault is None:
+            for name, value in record.values.items():
+                if found := bad_byte(str(value), self._codec):
+                    return Fault(found.kind, f"column {name!r}: {found.reason}")
         return record.fault
 
-    def _own(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The columns of text and id."""
-        has_id = self._id_column is not None or "id" in names
-        return (self._text_column, *([self._id_column or "id"] if has_id else []))
+    def _reader(self, file: IO[bytes]) -> CsvReader:
+        wanted = [self._text_column, *([self._id_column] if self._id_column else [])]
+        delimiter = "\t" if self.format == "tsv" else None
+        reader = CsvReader(Lines(file, self._codec), wanted, delimiter)
+        if not reader.header:
+            got = "an empty file" if reader.is_empty else "carriage returns as line ends"
+            fix = "" if reader.is_empty else r"; convert them, as with tr '\r' '\n'"
+            raise ConfigError(
+                f"{name_of(self.path)}: expected a header with a column {self._text_column!r}, got "
+                f"{got}{fix}"
+            )
+        for name in reader.names:
+            if found := bad_byte(name, self._codec):
+                raise DataError(f"{name_of(self.path)}: header: {found.reason}")
+        self._check_columns(reader.known)
+        self._check_repeated(reader.header, self._own(reader.names))
+        return reader
 
-    @contextmanager
-    def _reading(self) -> Iterator[IO[bytes]]:
-        try:
-            with open_binary(self.path) as file:
-                yield file
-        except damages() as error:
-            raise DataError(
-                f"{self.path}: expected more compressed data, got "
-                f"{str(error) or type(error).__name__}; the file is damaged or cut short"
-            ) from None
-        except OSError as error:
-            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
 
-    def _check_columns(self, names: Sequence[str]) -> None:
-        for option, wanted in (("text", self._text_column), ("id", self._id_column)):
-            if wanted is not None and wanted not in names:
-                alike = [each for each in names if each.lower() == wanted.lower()]
-                raise ConfigError(
-                    f"{name_of(self.path)}: expected a column {wanted!r} with the {option}s, got "
-                    f"{some_names(names)}; name the right one with "
-                    f"{' '.join([f'--{option}-column', *alike[:2]])} (in Python {option}_column)"
-                )
+class LinesInput(Input):
+    """A document per line of a text file."""
 
-    def _check_repeated(self, names: Sequence[str], used: Container[str] | None) -> None:
-        """Refuse two columns of one name if that is used; None: all but empty names are."""
-        columns: dict[str, list[str]] = {}
-        for number, name in enumerate(names, start=1):
-            columns.setdefault(name, []).append(str(number))
-        for name, numbers in columns.items():
-            if len(numbers) > 1 and name and (used is None or name in used):
-                is_own = name in self._own(names)
-                fix = "" if is_own else ", or name the columns to keep: --columns NAMES"
-                raise ConfigError(
-                    f"{name_of(self.path)}: expected one column {name[:40]!r}, got columns "
-                    f"{' and '.join(numbers[:3])}; rename one of them{fix}"
-                )
+    _before_number = ":"
+
+    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+        lines = Lines(file, self._codec)
+        return line_records(lines, first=part.first, offset=part.offset)
+
+    def _fault(self, record: Record) -> Fault | None:
+        return record.fault or bad_byte(str(record.values["text"]), self._codec)
+
+
+class JsonInput(Input):
+    """A document per line of JSON."""
+
+    _before_number = ":"
+
+    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+        lines = Lines(file, self._codec)
+        for record in json_records(lines, self._codec, first=part.first, offset=part.offset):
+            # If the first has no such keys, the user has named the wrong ones.
+            if record.number == 0 and record.fault is None:
+                self._check_columns(list(record.values))
+            yield record
+
+    def _starts(self, file: IO[bytes]) -> Iterator[Record]:
+        return line_records(Lines(file, self._codec))  # without parsing them
+
+    def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
+        records = islice(json_records(Lines(file, self._codec), self._codec), _FIRST_KEYS)
+        return {without_surrogates(key): "string" for record in records for key in record.values}
+
+
+class ParquetInput(Input):
+    """A document per row of a Parquet file."""
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """Yield parts of `size` rows; reads only the metadata."""
+        with self._reading() as file:
+            n = self._open(file).metadata.num_rows
+        for first in range(0, n, size):
+            yield Part(first, min(first + size, n), None, self.path)
+
+    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+        return parquet_records(self._open(file), self.path, first=part.first)
+
+    def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
+        schema = self._open(file).schema_arrow
+        self._check_repeated(schema.names, used)
+        return {each.name: each.type for each in schema}
+
+    def _open(self, file: IO[bytes]) -> Any:  # noqa: ANN401
+        parquet = open_parquet(file, self.path)
+        names = parquet.schema_arrow.names
+        self._check_columns(names)
+        self._check_repeated(names, self._own(names))
+        return parquet
+
+
+class TextInput(Input):
+    """One document: a text file."""
+
+    def parts(self, size: int) -> Iterator[Part]:
+        """Yield the whole file as one part."""
+        yield Part(0, 1, 0, self.path)
+
+    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+        limit = self._max_characters * 8 + 8  # bytes; no encoding needs more for a line end
+        raw = file.read(limit)
+        text = raw.decode(self._codec, ESCAPE).removeprefix("\ufeff").replace("\r\n", "\n")
+        values = {self._text_column: text}
+        # First whether it is too long: the last bytes may then be half a character.
+        fault = self._too_long("more") if len(raw) == limit else bad_byte(text, self._codec)
+        yield Record(0, 0, values, fault)
 
     def _document(self, record: Record) -> Document:
-        values, number = record.values, record.number + 1
-        own = self._own(values)
-        given = values.get(own[1]) if len(own) > 1 else None
-        id = f"{self.name}:{number}" if given in (None, "") else str(given)
-        fault = self._fault(record) or self._text_fault(values)
-        return Document(
-            without_surrogates(id),
-            None if fault else str(values[self._text_column]),
-            {without_surrogates(key): _clean(values[key]) for key in values if key not in own},
-            f"{name_of(self.path)}{self._before_number}{number}",
-            fault,
-            record.number,
-        )
-
-    def _text_fault(self, values: Mapping[str, object]) -> Fault | None:
-        column = self._text_column
-        text = values.get(column)
-        if not isinstance(text, str):
-            got = (
-                type(text).__name__ if text is not None else "null" if column in values else "none"
-            )
-            return Fault(NO_TEXT, f"expected text in {column!r}, got {got}")
-        if len(text) > self._max_characters:
-            return self._too_long(f"{len(text):,}")
-        if found := SURROGATE.search(text):
-            reason = (
-                f"expected Unicode text in {column!r}, got the lone surrogate "
-                f"\\u{ord(found[0]):04x}, which is half a character"
-            )
-            return Fault(ENCODING, reason)
-        return None
+        fault = record.fault or self._text_fault(record.values)
+        text = None if fault else str(record.values[self._text_column])
+        return Document(without_surrogates(self.name), text, {}, name_of(self.path), fault)
 
     def _too_long(self, got: str, other_fix: str = "") -> Fault:
-        reason = (
-            f"expected at most {self._max_characters:,} characters, got {got}; "
-            f"split the text{other_fix}, or raise the limit with --max-characters"
+        return super()._too_long(got, ", take each line as a text with --from lines")
+
+
+_CLASSES: dict[str, type[Input]] = {
+    "csv": CsvInput,
+    "tsv": CsvInput,
+    "jsonl": JsonInput,
+    "parquet": ParquetInput,
+    "text": TextInput,
+    "lines": LinesInput,
+}
+FORMATS = tuple(_CLASSES)
+
+
+def make_input(path: str | Path, options: ReadOptions | None = None) -> Input:
+    """How to read a file; raises ConfigError for an unknown format or encoding."""
+    path, options = str(path), options or ReadOptions()
+    format = options.format or _format_of(path)
+    if format not in _CLASSES:
+        raise ConfigError(f"{path}: expected one of {', '.join(FORMATS)}, got {format}")
+    if path == STANDARD and format == "parquet":
+        raise ConfigError("-: Parquet is not read from standard input; write it to a file")
+    return _CLASSES[format](path, format, options)
+
+
+def read_documents(
+    path: str | Path,
+    *,
+    format: str | None = None,
+    text_column: str | None = None,
+    id_column: str | None = None,
+    encoding: str | None = None,
+    max_characters: int = MAX_CHARACTERS,
+    first: int = 0,
+    count: int | None = None,
+    offset: int | None = None,
+) -> Iterator[Document]:
+    """Yield the documents of a file one at a time; the first five keywords are `ReadOptions`.
+
+    first   number of the first row to read, from 0
+    count   rows to read; default: all
+    offset  the byte at which the first row begins, if it is known; see `Part`
+    """
+    options = ReadOptions(format, text_column, id_column, encoding, max_characters)
+    stop = None if count is None else first + count
+    return make_input(path, options).documents(Part(first, stop, offset))
+
+
+def find_inputs(
+    paths: Iterable[str | Path],
+    *,
+    suffixes: Collection[str] | None = SUFFIXES.keys(),
+    is_output: Callable[[str], bool] = lambda path: False,
+    report_skipped: Callable[[str, Sequence[str]], None] = lambda path, files: None,
+) -> list[str]:
+    """Find the files that paths stand for: files, folders, patterns with * ? [, and URLs.
+
+    The files of a folder and its subfolders are those with a known suffix, in the order of their
+    names; those that begin with a dot are left out, and so are files of phrases (.spans.tsv).
+
+    suffixes        those of files to read in folders and patterns; None for all
+    is_output       whether a file is written by this command, so that it is not read
+    report_skipped  is called with a folder or pattern and its files of other suffixes, if any
+    Raises ConfigError for a path that stands for no file.
+    """
+    found: list[str] = []
+    only_output = ""
+    for path in map(str, paths):
+        files = [path] if path == STANDARD else _find_remote(path) if is_url(path) else _find(path)
+        others = [file for file in files if not is_output(file)]
+        if files and not others:
+            only_output = path
+            continue
+        is_named = files == [path]  # then it may have any suffix
+        known = [each for each in others if suffixes is None or _is_known(each, suffixes)]
+        if not is_named and not known:
+            if not files and not os.path.isdir(path) and not is_url(path):
+                raise ConfigError(f"{path}: no such file")
+            raise ConfigError(
+                f"{path}: expected files with a suffix of {' '.join(suffixes or ())} "
+                f"({AND_COMPRESSED}), got {count_suffixes(files)}"
+            )
+        if not is_named and len(known) < len(others):
+            report_skipped(path, sorted({*others} - {*known}))
+        found += others if is_named else known
+    if only_output and not found:
+        raise ConfigError(f"{only_output}: there are no files to label besides the output")
+    return found
+
+
+def count_suffixes(files: Collection[str]) -> str:
+    """The number of files and their suffixes, for messages."""
+    suffixes = " ".join(sorted({suffix_of(path) or "no suffix" for path in files})[:20])
+    return f"{len(files)} file{'s' * (len(files) != 1)}{f' ({suffixes})' if files else ''}"
+
+
+def _is_known(path: str, suffixes: Collection[str]) -> bool:
+    return suffix_of(path) in suffixes and PHRASES not in os.path.basename(path).lower()
+
+
+def _find(path: str) -> list[str]:
+    """The files of a folder, or of what a pattern stands for, or the path itself."""
+    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    files = ([*map(str, files_of(each))] if os.path.isdir(each) else [each] for each in matches)
+    return [*chain.from_iterable(files)]
+
+
+def files_of(folder: str) -> list[Path]:
+    """The files of a folder and its subfolders, in the order of their names, but for hidden ones.
+
+    Links to folders are not followed, since they may lead back.
+    Raises DataError for a subfolder that cannot be read, whose files would be missed.
+    """
+
+    def refuse(error: OSError) -> NoReturn:
+        raise DataError(f"{error.filename}: cannot be read: {error.strerror}")
+
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder, onerror=refuse):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in files if not name.startswith(".")]
+    try:
+        return sorted(file for file in found if _is_file(file))
+    except OSError as error:  # a folder that can be listed but not entered
+        refuse(error)
+
+
+def _is_file(path: Path) -> bool:
+    """What `Path.is_file` tells, which from Python 3.14 on takes no rights for no file."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENOTDIR):  # of a link
+            return False
+        raise
+
+
+def _find_remote(url: str) -> list[str]:
+    system, path = file_system_of(url)
+    system.invalidate_cache()  # of listings
+    if any(mark in path for mark in "*?["):
+        matches = sorted(system.glob(path))
+    elif system.isdir(path):
+        matches = [file for file in sorted(system.find(path)) if not _is_hidden(file[len(path) :])]
+    else:
+        return [url]
+    return [str(system.unstrip_protocol(match)) for match in matches]
+
+
+def _is_hidden(path: str) -> bool:
+    return any(part.startswith(".") for part in path.split("/"))
+
+
+def _format_of(path: str) -> str:
+    found = SUFFIXES.get(suffix_of(path))
+    if found is None:
+        got = "standard input" if path == STANDARD else suffix_of(path) or "none"
+        raise ConfigError(
+            f"{path}: expected a suffix of {' '.join(SUFFIXES)}, got {got}; "
+            f"name the format: {', '.join(FORMATS)}"
         )
-        return Fault(TOO_LONG, reason)
-
-
-def some_names(names: Iterable[str]) -> str:
-    """Names of columns for a message, which may be very many and very long."""
-    found = list(names)
-    shown = ", ".join(f"{name[:40]!r}" for name in found[:_SHOWN_NAMES]) or "none"
-    return f"{shown} and {n:,} more" if (n := len(found) - _SHOWN_NAMES) > 0 else shown
-
-
-def _clean(value: object) -> object:
-    """The value as any format can hold it: without lone surrogates, null for NaN and infinity."""
-    if isinstance(value, str):
-        return without_surrogates(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, list):
-        return [_clean(each) for each in value]
-    if isinstance(value, dict):
-        return {without_surrogates(str(key)): _clean(each) for key, each in value.items()}
-    return value
+    return found

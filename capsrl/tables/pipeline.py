@@ -2,7 +2,7 @@
 
 `capsrl label` and the workers of `capsrl bulk` both do it with these functions:
 
-inputs.make_input(...).documents() -> split_document -> label_stream -> Counts.count -> writing
+documents.make_input(...).documents() -> split_document -> label_stream -> Counts.count -> writing
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from capsrl.sentence import Sentence
-from capsrl.tables.documents import Document
+from capsrl.tables.reading import Document
 from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import split_text
 

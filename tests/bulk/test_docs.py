@@ -11,7 +11,7 @@ from capsrl.bulk.job import Job
 from capsrl.bulk.plan import Plan, scan
 from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import Worker
-from capsrl.tables.documents import ReadOptions
+from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_runs import start
 

@@ -7,7 +7,7 @@ import pytest
 from capsrl.bulk.job import Job
 from capsrl.errors import ModelError
 from capsrl.options import Options
-from capsrl.tables.documents import ReadOptions
+from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
 
 

@@ -19,8 +19,8 @@ from capsrl.bulk.plan import (
 )
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
-from capsrl.tables.documents import Part
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
+from capsrl.tables.reading import Part
 from tests.helpers import bulk_plans
 from tests.helpers.bulk_plans import LINES, SETTINGS, TEXTS, planned, write_gz
 

@@ -17,7 +17,7 @@ from capsrl.bulk.plan import Plan, read_plan, scan
 from capsrl.bulk.run import label_in_bulk
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.tables.documents import ReadOptions
+from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_runs import (
     kill,
@@ -48,7 +48,7 @@ def begun(tmp_path, monkeypatch):
         ({"write": WriteOptions("csv")}, {}, ConfigError, '^out was .*: to was "jsonl", now "csv"'),
         ({"device": "cuda"}, {}, ConfigError, 'device was "cpu", now "cuda"; runtime'),
         ({}, {"shard_size": 3}, ConfigError, "shard_size was 4, now 3"),
-        ({"model": "nosuch"}, {}, ModelError, "nosuch: expected a model folder"),
+        ({"model": "nosuch"}, {}, ModelError, "nosuch: not a model folder"),
         ({"read": BODY}, {}, ConfigError, 'text_column was null, now "body"'),
     ],
 )

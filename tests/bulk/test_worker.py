@@ -16,9 +16,9 @@ from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import PartReader, Worker
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema, find_passed
-from capsrl.tables.documents import ReadOptions
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
 from capsrl.tables.pipeline import Counts
+from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_plans import LINES, TEXTS, make_plan, write_gz
 

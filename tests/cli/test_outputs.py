@@ -17,8 +17,8 @@ from capsrl.cli.outputs import Summary
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.tables.cells import argument_rows
 from capsrl.tables.columns import ARGUMENT_COLUMNS, Column, Passed, arrow_schema
-from capsrl.tables.documents import Document
 from capsrl.tables.pipeline import Labeled
+from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 
 TEXT = "Hi. Mira sold her bicycle, and Tom ran."

@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from capsrl.bulk.plan import Plan, PlannedInput, scan
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
 
 SETTINGS = {"to": "jsonl", "model": "abc", "options": {"threshold": 0.0, "pos": None}}
 TEXTS = [f"Sentence {number}." for number in range(23)]

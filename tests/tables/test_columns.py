@@ -17,7 +17,7 @@ from capsrl.tables.columns import (
     columns_of,
     find_passed,
 )
-from capsrl.tables.inputs import make_input
+from capsrl.tables.documents import make_input
 from tests.tables.test_cells import SENTENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"

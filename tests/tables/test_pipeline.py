@@ -2,8 +2,8 @@ import pytest
 
 from capsrl.options import Options
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.tables.documents import Document
 from capsrl.tables.pipeline import Counts, Labeled, label_stream, split_document
+from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 from capsrl.text.layout import Layout
 

@@ -16,8 +16,8 @@ from capsrl.formats.jsonl import json_schema
 from capsrl.tables import writing
 from capsrl.tables.cells import argument_rows, sentence_row
 from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, Passed, arrow_schema
-from capsrl.tables.documents import Document
 from capsrl.tables.pipeline import Labeled
+from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, csv_parts, json_lines, table_rows, write_parquet
 from tests.tables.test_cells import SENTENCE
