@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import file_system_of, is_url
+from capsrl.files.opening import file_digest
+from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.parquet import DamagedError
 from capsrl.tables.reading import Input, Part
 
@@ -211,7 +212,7 @@ def scan(given: Input, shard_size: int) -> PlannedInput:
         given.path,
         size,
         stamp,
-        _digest(given.path),
+        file_digest(given.path, digits=64),
         n_rows,
         np.array(firsts, np.int64),
         np.array(offsets, np.int64) if has_offsets else None,
@@ -269,27 +270,12 @@ def check_inputs(plan: Plan, paths: Iterable[str], where: str) -> None:
         )
     for each in plan.inputs:
         size, stamp = stat(each.path)
-        if size != each.size or (stamp != each.stamp and _digest(each.path) != each.digest):
+        is_same = stamp == each.stamp or file_digest(each.path, digits=64) == each.digest
+        if size != each.size or not is_same:
             raise ConfigError(
                 f"{where} was started with other inputs: {each.path} has changed; "
                 "give another folder"
             )
-
-
-def _digest(path: str) -> str:
-    try:
-        with _open_raw(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-
-
-def _open_raw(path: str) -> Any:  # noqa: ANN401 - a binary file
-    """Open a file as it is, compressed or not."""
-    if not is_url(path):
-        return open(path, "rb")
-    fs, inner = file_system_of(path)
-    return fs.open(inner)
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

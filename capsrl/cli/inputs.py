@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from capsrl.cli.progress import watched_lines, watched_texts
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
+from capsrl.files.opening import STANDARD, find_encoding, name_of, read_lines, suffix_of
+from capsrl.files.remote import is_url
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import FORMATS as DOCUMENTS

@@ -6,23 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import Annotated
-
-import typer
 
 import capsrl
 from capsrl.cli.inputs import FROM, Given, can_be_read_twice, find_given, read_given
 from capsrl.cli.options import (
-    Device,
-    Encoding,
-    Frames,
-    Model,
-    Runtime,
-    Threads,
+    DEVICE,
+    ENCODING,
+    FRAMES,
+    MODEL,
+    ROWS_OPTION,
+    RUNTIME,
+    THREADS,
+    argument,
+    command,
+    field_options,
+    format_option,
     option,
     option_errors,
-    split_names,
-    with_fields,
+    table_options,
 )
 from capsrl.cli.outputs import (
     FORMATS,
@@ -37,8 +38,14 @@ from capsrl.cli.outputs import (
 )
 from capsrl.cli.progress import without_waiting
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import STANDARD, name_of
-from capsrl.options import AUTO_SENTENCES, Options, PredicateSource, decide_predicates
+from capsrl.files.opening import STANDARD, name_of
+from capsrl.options import (
+    AUTO_SENTENCES,
+    TEXT_LAYOUT,
+    Options,
+    PredicateSource,
+    decide_predicates,
+)
 from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.pipeline import Labeled, label_stream
 from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
@@ -50,86 +57,64 @@ _FIRST = 256  # sentences that are labeled first, so that the reader need not wa
 Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
 
-@with_fields("options", Options)
+@command(
+    {
+        "Input": [
+            argument("inputs", "[INPUT]...", "Text in quotes, files, folders; - is stdin."),
+            format_option("--from", FROM),
+            ENCODING,
+            *table_options(MAX_CHARACTERS),
+            *field_options(Options, TEXT_LAYOUT),
+        ],
+        "Output": [
+            option("-o, --output FILE", "File to write; - is stdout.", default=STANDARD),
+            format_option("--to", FORMATS, default="by suffix, else as above"),
+            ROWS_OPTION,
+        ],
+        "Labeling": field_options(Options, without=TEXT_LAYOUT),
+        "Model": [MODEL, FRAMES, DEVICE, THREADS, RUNTIME],
+    },
+    options=Options,
+)
 def label_command(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT...",
-            help="Text in quotes, files, folders, or - for standard input, which is the default.",
-            show_default=False,
-        ),
-    ] = None,
+    inputs: Sequence[str],
     *,
-    from_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the input: {', '.join(FROM)}. Default: by the suffix of the file.",
-            "--from",
-        ),
-    ] = None,
-    encoding: Encoding = None,
-    text_column: Annotated[
-        str | None, option("NAME", "Column of a table that has the texts. Default: text.")
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        option("NAME", "Column of a table that has the ids. Default: id, if there is one."),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        option("NAMES", "Other columns to keep, with commas. Default: all."),
-    ] = None,
-    max_characters: Annotated[
-        int, option("N", "Longer texts in tables are errors.", min=1)
-    ] = MAX_CHARACTERS,
-    to_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the output: {', '.join(FORMATS)}. Default: by the suffix of -o, else as in "
-            "the table above.",
-            "--to",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        option("argument|sentence", "What a row is. Default: argument in tables, else sentence."),
-    ] = None,
-    output: Annotated[
-        str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
-    ] = STANDARD,
-    model: Model = "en",
-    frames: Frames = None,
-    device: Device = None,
-    threads: Threads = None,
-    runtime: Runtime = None,
+    from_format: str | None,
+    encoding: str | None,
+    text_column: str | None,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    max_characters: int,
+    to_format: str | None,
+    rows: str | None,
+    output: str,
+    model: str,
+    frames: str | None,
+    device: str | None,
+    threads: int | None,
+    runtime: str | None,
     options: Options,
 ) -> None:
     """Find who did what to whom.
 
-    An INPUT is the name of a file or folder, a pattern such as "d/*.csv", or text, which has a
-    blank in it. Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
-    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
-    .zst). All but HTML are read as they are labeled, so they may be larger than the memory.
+    INPUT is text (with a blank in it), a file, a folder or a pattern such as "d/*.csv". Files are
+    text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv .jsonl .parquet) or
+    corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2 .zst). Without INPUT,
+    standard input is labeled as it comes: by paragraphs, or by lines:
+    tail -f log | capsrl label --from lines
 
-    Standard input is labeled as it comes: text by paragraphs, since a sentence may go on in the
-    next line, or line by line with `tail -f log | capsrl label --from lines`.
+    INPUT                               to a terminal  to a pipe
+    text in quotes                      table          table
+    text files, tables, standard input  table          jsonl
+    conll09, conllup, jsonl files       table          the same format
+    conllu, up1 files                   table          conllup
 
-    | INPUT | on a terminal | to a pipe |
-    |---|---|---|
-    | text in quotes | table | table |
-    | text files, tables, standard input | table | jsonl |
-    | conll09, conllup, jsonl files | table | the same format |
-    | conllu, up1 files | table | conllup |
-
-    The exit code is 0, or 2 for a mistake in the command or a file that cannot be read, or 3 if
-    some documents could not be labeled: those have an error in the output.
+    Exit code: 0; 2 for a mistake in the command or an unreadable file; 3 if some documents could
+    not be labeled (the output says why).
     """
     read = ReadOptions(from_format, text_column, id_column, encoding, max_characters)
     # All options are checked before the model is loaded, which takes seconds.
-    given = find_given(inputs or [], read, output=output, layout=options.layout)
+    given = find_given(inputs, read, output=output, layout=options.layout)
     format = output_format(to_format, output, given)
     check_format(
         format,
@@ -141,7 +126,7 @@ def label_command(
     _check_marked(options, given)
     write = WriteOptions(format, output_rows(rows, format))
     in_table = format in TABLES or write.rows == "argument"
-    write = replace(write, passed=_passed(given, split_names(columns), format, in_table=in_table))
+    write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
     with option_errors(("device", "threads", "runtime")):
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     summary = Summary(
@@ -162,14 +147,14 @@ def label_command(
         Output(
             output,
             write,
-            title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
+            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
             trace=options.trace,
             flush=any(each.is_stream for each in given),
         ),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
-        raise typer.Exit(NOT_ALL)
+        sys.exit(NOT_ALL)
 
 
 def _streams(given: Sequence[Given]) -> list[Input]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from capsrl.cli.inputs import Given
+from capsrl.cli.progress import plural
 from capsrl.errors import ConfigError
 from capsrl.files.compression import COMPRESSED
-from capsrl.files.local import STANDARD, open_binary_writer, open_writer
+from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
 from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.formats.phrase_file import SUFFIX as SPANS
 from capsrl.sentence import Sentence
@@ -220,15 +221,17 @@ class Summary:
     def _lines(self, *, always: bool) -> Iterator[str]:
         if always or not self.counts.sentences:
             names = ("documents",) if self.counts.documents > 1 else ()
-            counted = ((name, getattr(self.counts, name)) for name in (*names, *_COUNTED))
-            yield ", ".join(_plural(name.removesuffix("s"), n) for name, n in counted)
+            counted = (
+                (name, getattr(self.counts, name)) for name in (*names, "sentences", "propositions")
+            )
+            yield ", ".join(plural(n, name.removesuffix("s")) for name, n in counted)
         if always and self._has_phrases and self.format == "conll09":
             yield "note: CoNLL-2009 has no phrases; --to conllup keeps them, --to spans writes them"
         for name in sorted(self._unseen)[:_SHOWN]:
             yield f"note: --columns: no document has {name!r:.60}; the column is empty"
         for name, n in sorted(self._missed.items())[:_SHOWN]:
             yield (
-                f"note: left out {name!r:.60} of {_plural('document', n)}, since the first lines "
+                f"note: left out {name!r:.60} of {plural(n, 'document')}, since the first lines "
                 "of the file do not have it; to keep it name all columns: --columns NAMES"
             )
         if self._repeated is not None and self.format in WITH_ERRORS:
@@ -238,7 +241,7 @@ class Summary:
             )
         if self.n_errors:
             why = "; see the column `error`" if self.format in WITH_ERRORS else ""
-            yield f"error: {_plural('document', self.n_errors)} could not be labeled{why}"
+            yield f"error: {plural(self.n_errors, 'document')} could not be labeled{why}"
 
     def _report(self, labeled: Labeled) -> None:
         """Show an error where the output has no place for it."""
@@ -247,10 +250,3 @@ class Summary:
             place, error = labeled.document.place, str(labeled.error)
             where = "" if error.startswith(place) else f"{place}: "
             sys.stderr.write(f"error: {where}{error}\n")
-
-
-_COUNTED = ("sentences", "propositions")
-
-
-def _plural(name: str, n: int) -> str:
-    return f"{n:,} {name}{'' if n == 1 else 's'}"

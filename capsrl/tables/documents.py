@@ -21,7 +21,8 @@ from typing import IO, Any, NoReturn
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import AND_COMPRESSED
-from capsrl.files.local import STANDARD, file_system_of, is_url, name_of, suffix_of
+from capsrl.files.opening import STANDARD, name_of, suffix_of
+from capsrl.files.remote import file_system_of, is_url
 from capsrl.formats.phrase_file import SUFFIX as PHRASES
 from capsrl.tables.parquet import open_parquet, parquet_records
 from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, Part, ReadOptions

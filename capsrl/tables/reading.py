@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import damages
-from capsrl.files.local import find_encoding, name_of, open_binary
+from capsrl.files.opening import find_encoding, name_of, open_binary
 from capsrl.tables.records import (
     ENCODING,
     NO_TEXT,

@@ -54,7 +54,7 @@ def test_tables(evaluate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
+        ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (
@@ -67,7 +67,7 @@ def test_tables(evaluate):
             (TINY, "--compare", "other.jsonl"),
             f"other.jsonl:1 against {TINY} (sentence 1): expected",
         ),
-        (("-", "--compare", "-"), "-: expected standard input for one file, got it for several"),
+        (("-", "--compare", "-"), "-: standard input can be read for one file only"),
     ],
 )
 def test_mistakes_are_told_in_one_line(evaluate, tmp_path, arguments, message):
