@@ -27,7 +27,7 @@ from capsrl.bulk.worker import Result, peak_memory
 from capsrl.errors import DataError
 from capsrl.tables.pipeline import Counts
 
-LOG = "log.jsonl"
+LOG = "log"
 STATUS = "status.json"
 BEFORE = "finished before"  # state of a run that had nothing left to do; never in the file
 _EVERY = 2.0  # seconds between two status files on a disk
@@ -162,8 +162,8 @@ class RunLog:
         self._waiting: list[str] = []  # lines
         self._run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
         self._n_files = 0
-        if folder.is_local and folder.has(LOG):
-            folder.append(LOG, b"\n")  # the line before may have been cut off
+        if folder.is_local and folder.has(f"{LOG}.jsonl"):
+            folder.append(LOG, b"\n", part="")  # the line before may have been cut off
 
     def write(self, kind: str, **values: object) -> None:
         """Add an event; on a disk it is written at once."""
@@ -177,29 +177,17 @@ class RunLog:
         """Write what is in memory."""
         if not self._waiting:
             return
-        data = "".join(self._waiting).encode()
-        if self._folder.is_local:
-            self._folder.append(LOG, data)
-        else:
-            self._folder.write(f"log/{self._run}-{self._n_files:06}.jsonl", data)
+        part = f"{self._run}-{self._n_files:06}"
+        self._folder.append(LOG, "".join(self._waiting).encode(), part=part)
         self._n_files += 1
         self._waiting = []
 
 
 def read_log(folder: Folder) -> Iterator[dict[str, Any]]:
     """Yield the events of all runs; a line that was cut off by a kill is skipped."""
-    for line in _log_lines(folder):
+    for line in folder.read_lines(LOG):
         with contextlib.suppress(ValueError):
             yield json.loads(line)
-
-
-def _log_lines(folder: Folder) -> Iterator[bytes]:
-    if not folder.is_local:
-        for _, content in folder.read_all(f"log/{name}" for name in sorted(folder.list("log"))):
-            yield from content.splitlines()
-        return
-    with contextlib.suppress(FileNotFoundError), folder.open(LOG) as file:
-        yield from file
 
 
 def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.bool_], Counts]:

@@ -80,15 +80,15 @@ class Folder:
             return open(self._path(name), "rb")
         return self._fs.open(self._path(name))
 
-    def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the names and contents of small files, those of them that are there."""
+    def read_lines(self, name: str) -> Iterator[bytes]:
+        """Yield the lines that were appended; none if there is no such file."""
         if self.is_local:
-            for name in names:
-                with contextlib.suppress(FileNotFoundError), self.open(name) as file:
-                    yield name, file.read()
+            with contextlib.suppress(FileNotFoundError), self.open(f"{name}.jsonl") as file:
+                yield from file
             return
-        for path, content in self._fs.read_all(map(self._path, names)):
-            yield path.removeprefix(f"{self._root}/"), content
+        paths = (self._path(f"{name}/{each}") for each in sorted(self.list(name)))
+        for _, content in self._fs.read_all(paths):
+            yield from content.splitlines()
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file in one move."""
@@ -101,24 +101,30 @@ class Folder:
 
         No two writers have the same path. Raises DataError if the folder cannot be written.
         """
+        target = f"{self.url}/{name}"
         if self.is_local:
-            with self._renaming(name) as path:
+            with writing_errors(target):
+                for each in (self._path(_TEMPORARY), os.path.dirname(target)):
+                    os.makedirs(each, exist_ok=True)
+            with replacing(target, temporary_folder=self._path(_TEMPORARY)) as path:
                 yield path
-        else:
-            with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
-                path = Path(folder) / Path(name).name
-                with writing_errors(f"{self.url}/{name}", only=DISK_FULL):
-                    yield path
-                with writing_errors(f"{self.url}/{name}"):
-                    self._upload(path, self._path(name))
+            return
+        with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
+            path = Path(folder) / Path(name).name
+            with writing_errors(target, only=DISK_FULL):
+                yield path
+            with writing_errors(target):
+                self._upload(path, self._path(name))
 
-    def append(self, name: str, data: bytes) -> None:
-        """Append to a file on a disk."""
-        assert self.is_local
-        with writing_errors(f"{self.url}/{name}"):
+    def append(self, name: str, lines: bytes, *, part: str) -> None:
+        """Append to NAME.jsonl on a disk; an object store, which cannot, gets NAME/PART.jsonl."""
+        if not self.is_local:
+            self.write(f"{name}/{part}.jsonl", lines)
+            return
+        with writing_errors(f"{self.url}/{name}.jsonl"):
             os.makedirs(self.url, exist_ok=True)
-            with open(self._path(name), "ab") as file:
-                file.write(data)
+            with open(self._path(f"{name}.jsonl"), "ab") as file:
+                file.write(lines)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -172,16 +178,6 @@ class Folder:
             yield from self._fs.ls(folder, detail=False)
             return
         yield from self._fs.find_all(folder, prefixes)
-
-    @contextlib.contextmanager
-    def _renaming(self, name: str) -> Iterator[Path]:
-        target = Path(self._path(name))
-        folder = Path(self._path(_TEMPORARY))
-        with writing_errors(target):
-            for each in (folder, target.parent):
-                each.mkdir(parents=True, exist_ok=True)
-        with replacing(target, temporary_folder=folder) as temporary:
-            yield temporary
 
     def _upload(self, path: Path, target: str) -> None:
         if self._is_object_store:
