@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.network.save import Precision
 
 Text = str | Sentence
-Key = TypeVar("Key")
+_Key = TypeVar("_Key")
 Missing = Literal["error", "empty"]
 
 
@@ -244,12 +244,12 @@ class Labeler:
 
     def label_documents(
         self,
-        documents: Iterable[tuple[Key, Iterable[Sentence]]],
+        documents: Iterable[tuple[_Key, Iterable[Sentence]]],
         *,
         batch_size: int | None = None,
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
-    ) -> Iterator[tuple[Key, list[Sentence]]]:
+    ) -> Iterator[tuple[_Key, list[Sentence]]]:
         """Label a stream of documents in order, holding only some of them at a time.
 
         documents  pairs of a key, which may be anything, and sentences
@@ -257,7 +257,9 @@ class Labeler:
 
         Sentences of different documents share batches. The rest is as in `label_sentences`.
         """
-        waiting: deque[tuple[Key, int]] = deque()  # (key, number of sentences) of those read so far
+        waiting: deque[tuple[_Key, int]] = (
+            deque()
+        )  # (key, number of sentences) of those read so far
 
         def stream() -> Iterator[Sentence]:
             for key, sentences in documents:
@@ -364,8 +366,8 @@ def _as_backend(network: "Network | Backend", device: "str | torch.device | None
 
 
 def _by_document(
-    labeled: Iterable[Sentence], waiting: deque[tuple[Key, int]]
-) -> Iterator[tuple[Key, list[Sentence]]]:
+    labeled: Iterable[Sentence], waiting: deque[tuple[_Key, int]]
+) -> Iterator[tuple[_Key, list[Sentence]]]:
     """Labeled sentences by document.
 
     waiting  (key, number of sentences) of the documents; filled as `labeled` reads them

@@ -13,7 +13,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import AUTO_SENTENCES, Options, decide_predicates
 from capsrl.predict import Ids
-from capsrl.predict.backend import Backend, Reading
+from capsrl.predict.backend import Backend, EncodedBatch
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.decode import Decoded, build_propositions, decode
@@ -66,7 +66,7 @@ class Predictor:
         """
         decided = None
         # `auto` is decided by so many sentences, whatever the device reads ahead.
-        for chunk in _chunks(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
+        for chunk in _read_ahead(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
             decided = decided or decide_predicates(options, chunk)
             if options.predicates == "auto" and decided.predicates == "found":
                 if any(sentence.propositions for sentence in chunk):
@@ -149,7 +149,7 @@ class Predictor:
 
     def _label_group(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         predicate_probs: NDArray[np.float64] | None,
@@ -207,7 +207,7 @@ class Predictor:
         return with_predicates(item, positions, lemmas, found)
 
 
-def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+def _read_ahead(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
     """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
