@@ -316,12 +316,9 @@ class Labeler:
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 
-        frames   a folder of PropBank frame files, or an index that `capsrl frames` made; default:
-                 the index in the user's data folder, then that of the model
-        runtime  onnx or torch; default: onnx on the CPU for models that were exported, else torch
-
-        A model trained with fastText vectors looks for their file where its config.json says, and
-        warns if it is gone: words that the training data did not have are then unknown.
+        The arguments are those of `capsrl.load`. A model trained with fastText vectors looks for
+        their file where its config.json says, and warns if it is gone: words that the training data
+        did not have are then unknown.
         """
         chosen = choose_runtime(Path(folder), device, runtime)
         open_model = _open_onnx if chosen == "onnx" else _load_network
