@@ -174,18 +174,18 @@ class Predictor:
             inventory=self.inventory,
             trace=options.trace,
         )
-        raw = decoded.confidences
+        found = decoded.confidences
         if predicate_probs is not None:
-            raw = replace(raw, predicates=predicate_probs[owners, positions])
+            found = replace(found, predicates=predicate_probs[owners, positions])
         if self.calibration is not None and not options.uncalibrated:
             groups = [
                 group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
                 for sense, prob, guessed in zip(
-                    decoded.senses, raw.senses.tolist(), decoded.guessed, strict=True
+                    decoded.senses, found.senses.tolist(), decoded.guessed, strict=True
                 )
             ]
-            raw = self.calibration.calibrate(raw, groups, decoded.roles)
-        return replace(decoded, confidences=raw)
+            found = self.calibration.calibrate(found, groups, decoded.roles)
+        return replace(decoded, confidences=found)
 
     def _with_candidates(
         self,
