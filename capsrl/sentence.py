@@ -30,7 +30,7 @@ Strings = tuple[str, ...]
 class About:
     """How a field is written and checked; the string after it says what it holds.
 
-    kind    one of `capsrl.formats.fields.KINDS`
+    kind    one of `capsrl.formats.fields.FIELD_KINDS`
     json    its place among the keys of its JSON object
     column  place and name of its column in tables
     always  it is in JSON even if it has its default
