@@ -20,11 +20,11 @@ from spacy.language import Language
 from spacy.tokens import Doc
 from spacy.training import Example
 
-from capsrl.formats.formats import split_doc
+from capsrl.formats.formats import read_sentences
 from capsrl.formats.phrase_file import spans_file_of
 from capsrl.sentence import Sentence
 from capsrl.spacy import register, score_examples, to_sentences
-from capsrl.spacy.sentences import split_doc as read_doc
+from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import clear, store
 from capsrl.text.phrases import without_phrases
 
@@ -42,7 +42,7 @@ def main() -> None:
     register()
     examples = [
         Example(make_doc(nlp, sentence), make_doc(nlp, sentence, gold=True))
-        for sentence in split_doc(options.corpus, spans=spans_file_of(options.corpus))
+        for sentence in read_sentences(options.corpus, spans=spans_file_of(options.corpus))
         if sentence.words
     ]
     docs = list(nlp.pipe(example.predicted for example in examples))
@@ -86,7 +86,7 @@ def keep_heads(doc: Doc) -> None:
     """Remove the phrases that the model predicted, so that those of the parse are looked up."""
     sentences = to_sentences(doc)
     clear(doc)
-    for words, sentence in zip(read_doc(doc), sentences, strict=True):
+    for words, sentence in zip(split_doc(doc), sentences, strict=True):
         store(words, without_phrases(sentence).propositions)
 
 
