@@ -31,8 +31,12 @@ from capsrl.score import (
 )
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
-from capsrl.score.calibration import CalibrationScores, score_calibration
-from capsrl.score.plot import plot_reliability, save_figure
+from capsrl.score.calibration import (
+    CalibrationScores,
+    plot_reliability,
+    save_figure,
+    score_calibration,
+)
 from capsrl.score.scorer import ADVICE
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
