@@ -51,9 +51,7 @@ from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 
-_FIRST_BATCH = (
-    256  # sentences that are labeled first, so that the reader need not wait for a large batch
-)
+_FIRST_BATCH = 256  # sentences, so that the reader need not wait for a large batch
 
 Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
