@@ -178,6 +178,15 @@ def test_the_help_on_other_terminals(columns):
     assert max(map(len, done.stdout.splitlines())) <= max(columns, 80)
 
 
+@pytest.mark.parametrize(
+    "arguments", ["--help", "train --keys", f"stats --json {ROOT}/recipes/tiny/dev.conll09"]
+)
+def test_standard_output_that_is_closed(arguments):
+    command = f"{sys.executable} -m capsrl {arguments} >&-"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_pipe_that_is_closed_early(tmp_path):
     corpus = (ROOT / "recipes/tiny/train.conll09").read_text(encoding="utf-8").strip() + "\n\n"
     (tmp_path / "big.conll09").write_text(corpus * 40, encoding="utf-8")
