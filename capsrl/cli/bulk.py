@@ -47,14 +47,14 @@ _COUNTED = ("documents", "sentences", "propositions", "arguments")
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
-            option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
+            option(f"--to {'|'.join(FORMATS)}", "Format.", name="to_format", default="jsonl"),
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
             FRAME_FILES,
-            option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
+            option(f"--device {AUTO}|cpu|cuda", "auto: GPUs if there are any.", default=AUTO),
             RUNTIME,
         ],
         "Run": [
@@ -100,21 +100,20 @@ def bulk_command(
     labeled (the output says why).
     """
     if status:
-        _write(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
+        _write_lines(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
         return
     # The log of the run has what Ray would print to standard output. It reads this when imported.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     # Here, so that --help and --status need no Ray.
     from capsrl.bulk.run import label_in_bulk
 
-    to = _one_of("--to", to_format, FORMATS)
     job = Job(
         output=_checked_output(inputs, output),
         read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
-        write=WriteOptions(to, output_rows(rows, to)),
+        write=WriteOptions(to_format, output_rows(rows, to_format)),
         model=model,
         frames=frames,
-        device=_one_of("--device", device, (AUTO, "cpu", "cuda")),
+        device=device,
         runtime=runtime,
         threads=threads,
         options=options,
@@ -130,12 +129,12 @@ def bulk_command(
             report=report,
             report_skipped=note_skipped,
         )
-    _write(summary_lines(last, output), sys.stderr)
+    _write_lines(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
         sys.exit(NOT_ALL)
 
 
-def _write(lines: Iterable[str], file: TextIO) -> None:
+def _write_lines(lines: Iterable[str], file: TextIO) -> None:
     file.writelines(f"{line}\n" for line in lines)
 
 
@@ -151,12 +150,6 @@ def _checked_output(inputs: Sequence[str], output: str) -> str:
     if Path(output).is_file():
         raise ConfigError(f"{output}: the output must be a folder, not a file; name it last")
     return output
-
-
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ConfigError(f"{name}: expected {', '.join(allowed)}, got {value}")
-    return value
 
 
 def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:

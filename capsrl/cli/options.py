@@ -151,9 +151,7 @@ ENCODING = option("--encoding NAME", "latin-1, utf-16, ... (default: utf-8).")
 MODEL = option("--model MODEL", "Name or folder of a model.", default="en")
 DEVICE = option("--device DEVICE", "cpu, cuda or cuda:N (default: a GPU if any).")
 THREADS = option(
-    "--threads N",
-    "Maximum CPU threads (default: all cores; 1 on a busy machine).",
-    low=1,
+    "--threads N", "Maximum CPU threads (default: all cores; 1 on a busy machine).", low=1
 )
 ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
 RUNTIME = option("--runtime onnx|torch", "Default: onnx on a CPU, if the model is exported.")
