@@ -10,15 +10,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from safetensors.numpy import save_file
+
 from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest, open_writer
+from capsrl.files.replacing import replacing
 from capsrl.network.backend import TorchBackend, find_device
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import (
+    DENSE,
     MANIFEST,
     SOFT_FORMAT,
+    SPARSE,
+    SoftLabels,
     inventory_digests,
-    save_labels,
     shard_path,
 )
 from teachers.label import label_softly, load_teachers
@@ -86,6 +92,17 @@ def write_shards(
     # If there are several processes, each of them writes the same.
     _write_manifest(folder, {**manifest, "sentences": n_sentences, "shards": n_shards})
     return n_written
+
+
+def save_labels(path: Path, labels: SoftLabels) -> None:
+    """Write soft labels to a safetensors file, atomically."""
+    text = json.dumps({"words": labels.words, "lemmas": labels.lemmas})
+    arrays = {name: getattr(labels, name) for name in DENSE}
+    arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    for name, sparse in labels.sparse.items():
+        arrays |= {f"{name}.{part}": getattr(sparse, part) for part in SPARSE}
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
 def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

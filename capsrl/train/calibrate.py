@@ -175,9 +175,8 @@ def _hat_weights(x: Floats, knots: Floats) -> Floats:
 
 
 def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Floats:
-    number = {name: i for i, name in enumerate(names)}
-    rows: Floats = np.eye(len(names))[[number[group] for group in groups if number]]
-    return rows if number else np.zeros((len(groups), 0))
+    rows: Floats = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
+    return rows
 
 
 def _curvature(knots: Floats) -> Floats:
