@@ -4,23 +4,21 @@ import json
 import shlex
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markdown import Markdown
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from capsrl.cli.options import DEVICE, argument, command, option
+from capsrl.cli.progress import training_progress
 from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
 
 if TYPE_CHECKING:
-    from capsrl.train.log import Record, Report
     from capsrl.train.loop import TrainingResult
 
 
@@ -64,7 +62,7 @@ def train_command(
     checked = read_recipe(recipe, set_values)
     folder = Path(out) if out else Path("runs") / Path(recipe).stem
     try:
-        with show_epochs(checked.train.epochs) as report:
+        with training_progress(checked.train.epochs) as report:
             result = run(checked, folder, device=device, report=report)
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped}: {shlex.join(['capsrl', *sys.argv[1:]])}\n")
@@ -75,52 +73,6 @@ def train_command(
             sys.stderr.write(f"{line}\n")
     for note in result.notes:
         sys.stderr.write(f"warning: {note}\n")
-
-
-@contextmanager
-def show_epochs(n_epochs: int) -> "Iterator[Report]":
-    """Make the `report` of a run: progress bars on a terminal, else one line per epoch."""
-    console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield _write_epoch
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[note]}"))
-    with Progress(*columns, TimeElapsedColumn(), console=console) as bars:
-        epochs = bars.add_task("epochs", total=n_epochs, note="")
-        batches = bars.add_task("batches", total=None, note="")
-
-        def report(record: "Record") -> None:
-            if record["kind"] == "step":
-                note = f"loss {record['loss']:.3f}, {record['words_per_second']:,} words/s"
-                done, total = record["batch"], record["batches"]
-                bars.update(batches, completed=done, total=total, note=note)
-                bars.update(epochs, completed=record["epoch"] - 1 + done / total)
-            elif record["kind"] == "epoch":
-                note = f"{record['epoch']} of {n_epochs}"
-                bars.update(epochs, completed=record["epoch"], note=note)
-                bars.console.print(epoch_line(record))
-            elif record["kind"] == "warning":
-                bars.console.print(f"warning: {record['message']}", markup=False, soft_wrap=True)
-
-        yield report
-
-
-def epoch_line(record: "Record") -> str:
-    """Format the record of an epoch as one line."""
-    best = "  best" if record["best"] else ""
-    return (
-        f"epoch {record['epoch']:3}  loss {record['loss']:7.4f}  dev F1 {record['dev_f1']:6.2f}  "
-        f"arguments {record['dev_argument_f1']:6.2f}  EM {record['dev_em']:6.2f}  "
-        f"{record['seconds']:8.1f} s{best}"
-    )
-
-
-def _write_epoch(record: "Record") -> None:
-    if record["kind"] == "epoch":
-        sys.stderr.write(epoch_line(record) + "\n")
-        sys.stderr.flush()
-    elif record["kind"] == "warning":
-        sys.stderr.write(f"warning: {record['message']}\n")
 
 
 def _print_result(result: "TrainingResult") -> None:

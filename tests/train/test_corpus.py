@@ -93,7 +93,7 @@ def test_no_sentences(tmp_path):
 def test_training_file_without_senses(tmp_path):
     blind = tmp_path / "blind.conll09"
     blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
-    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+    with pytest.raises(DataError, match=r"blind\.conll09: no predicate has a sense"):
         run(read_tiny(f"data.train={blind}"), tmp_path / "run", device="cpu")
 
 

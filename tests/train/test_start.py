@@ -178,7 +178,7 @@ def test_merged_inventory():
 def test_a_damaged_model_is_named(tmp_path):
     folder = save(make_config(), tmp_path / "model")
     other = dataclasses.replace(make_config(), phrase_width=4)
-    with pytest.raises(ModelError, match=f"{folder}: expected tensor spans"):
+    with pytest.raises(ModelError, match=f"{folder}: no tensor spans"):
         started(folder, ADDED, other)
     with pytest.raises(ModelError, match=f"{folder}: expected forms.weight of shape"):
         started(folder, ADDED, make_config(size=5))
