@@ -116,7 +116,7 @@ def find_mistakes(kind: type, values: Mapping[str, Any]) -> dict[str, str]:
     named = flatten(values).keys()
     for key, setting in settings.items():
         if setting.default is REQUIRED and key not in named:
-            mistakes[key] = f"expected {key}, got none"
+            mistakes[key] = f"{key} is missing"
     return mistakes
 
 

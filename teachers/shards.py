@@ -48,7 +48,7 @@ def distill(
     """
     digests = {os.path.basename(path): file_digest(path) for path in texts}
     if len(digests) < len(texts):
-        raise ConfigError("--text: expected files with different names, got two of the same name")
+        raise ConfigError("--text: two files have the same name")
     teacher = load_teachers(teachers, find_device(device))
     sentences = (sentence for path in texts for sentence in read_unlabeled(path))
     return write_shards(teacher, sentences, folder, teachers=teachers, texts=digests, part=part)
@@ -115,8 +115,7 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     different = [key for key in manifest if found.get(key) != manifest[key]]
     if different:
         raise ConfigError(
-            f"{folder}: expected the soft labels of these teachers for these texts, got other "
-            f"{', '.join(different)}; give another folder with --out"
+            f"{folder}: was made with other {', '.join(different)}; name another folder with --out"
         )
 
 
