@@ -48,7 +48,7 @@ class Ensemble(nn.Module):
         self.tagger: Callable[[Tensor], Tensor] | None = self._tag if has_tagger else None
 
     def index(self, sentence: Sentence, *, gold: bool = True) -> IndexedSentence:
-        """The sentence as numbers; see `batches.index_sentence`."""
+        """The sentence as numbers; see `indexing.index_sentence`."""
         return index_sentence(sentence, self.vectors, self.inventory, gold=gold)
 
     def collate(
