@@ -1,4 +1,4 @@
-"""What workers do next: new shards, and those that have failed.
+"""The tasks of workers: new shards, and those that have failed.
 
 A worker gets shards that follow each other, so that it reads its input from front to back: a
 compressed file cannot be read from the middle. One that has none left takes half of those of
@@ -22,7 +22,7 @@ Run = tuple[int, int]  # the shards from the first up to, without, the second
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker does with a shard.
+    """Labeling a shard, or trying some of its rows.
 
     bad_rows    numbers of rows in the shard that become error records, and why
     first, stop the rows to try, without output; None to label the shard and write it
@@ -41,7 +41,7 @@ class Task:
 
 @dataclass
 class Failures:
-    """What is known of a shard that has failed.
+    """The failures of a shard.
 
     n_rows  of the shard
     reason  of the last failure
@@ -63,7 +63,7 @@ class Failures:
         return self._split and not self._untried and self._counts.get(None, 0) >= ATTEMPTS
 
     def next_task(self) -> Task:
-        """What to do next with the shard; it is always one thing at a time."""
+        """The next task for the shard; there is always one at a time."""
         if self._untried:
             first, stop = self._untried[-1]
             return Task(self.shard, first=first, stop=stop)

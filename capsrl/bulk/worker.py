@@ -14,8 +14,8 @@ from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema
-from capsrl.tables.pipeline import Counts, Labeled, label_stream, split_document
-from capsrl.tables.reading import Document, Input, Part
+from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
+from capsrl.tables.reading import Document, FilePart, Input
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
 
@@ -28,14 +28,14 @@ FAILED = "failed"  # kind of the faults of rows at which a worker failed
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a worker tells about a task.
+class TaskResult:
+    """The result of a task.
 
     seconds    that it took, and those of processor time
     memory_mb  the most memory that the worker has used so far
     """
 
-    counts: Counts
+    counts: Totals
     seconds: float
     cpu_seconds: float
     memory_mb: float
@@ -60,19 +60,19 @@ class Worker:
         self._reader = PartReader(job.make_input)
         self._folder = Folder(job.output)
 
-    def run(self, task: Task, parts: Sequence[Part], name: str) -> Result:
+    def run(self, task: Task, parts: Sequence[FilePart], name: str) -> TaskResult:
         """Label a shard and write it under this name in the output folder, or try some rows."""
         began = time.perf_counter(), time.process_time()
         documents = _with_faults(self._reader.read(parts), dict(task.bad_rows))
-        counts = Counts()
+        counts = Totals()
         if task.is_trial:
             for _ in self._label(islice(documents, task.first, task.stop)):
                 pass
         else:
             with self._folder.writing(name) as path:
-                _write(path, counts.count(self._label(documents)), self._job.write)
+                _write_shard(path, counts.count(self._label(documents)), self._job.write)
         seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
-        return Result(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
+        return TaskResult(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
 
     def _label(self, documents: Iterable[Document]) -> Iterator[Labeled]:
         options = self._job.options
@@ -80,7 +80,7 @@ class Worker:
         return label_stream(self._labeler, chain.from_iterable(split), options)
 
 
-def _write(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
+def _write_shard(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
     if options.format == "parquet":
         with open(path, "wb") as file:
             schema = arrow_schema(options.rows, options.passed)
@@ -145,7 +145,7 @@ class PartReader:
         self._make_input = make_input
         self._reading: _Reading | None = None
 
-    def read(self, parts: Iterable[Part]) -> Iterator[Document]:
+    def read(self, parts: Iterable[FilePart]) -> Iterator[Document]:
         """Yield the documents of the parts; raises DataError if an input has changed."""
         for part in parts:
             assert part.stop is not None
@@ -154,7 +154,7 @@ class PartReader:
             yield from reading.until(part.stop)
             self._reading = reading
 
-    def _find(self, part: Part) -> _Reading:
+    def _find(self, part: FilePart) -> _Reading:
         found = self._reading
         if found is not None and (found.path, found.next_row) == (part.path, part.first):
             return found

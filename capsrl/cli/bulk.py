@@ -3,13 +3,13 @@
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.monitor import BEFORE, is_alive, read_status
+from capsrl.bulk.job import AUTO, OUTPUT_FORMATS, Job
+from capsrl.bulk.monitor import BEFORE, RunStatus, is_alive, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
@@ -29,27 +29,25 @@ from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
 from capsrl.options import TEXT_LAYOUT, Options
-from capsrl.tables.documents import FORMATS as INPUT_FORMATS
+from capsrl.tables.documents import DOCUMENT_FORMATS
 from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
 _COUNTED = ("documents", "sentences", "propositions", "arguments")
-
-Status = Mapping[str, Any]
 
 
 @command(
     {
         "Input": [
             argument("inputs", "IN...", "Files, folders, patterns or URLs.", required=False),
-            format_option("--from", INPUT_FORMATS),
+            format_option("--from", DOCUMENT_FORMATS),
             ENCODING,
             *table_options(MAX_CHARACTERS),
             *field_options(Options, TEXT_LAYOUT),
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
-            option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
+            option("--to FORMAT", ", ".join(OUTPUT_FORMATS), name="to_format", default="jsonl"),
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
@@ -109,7 +107,7 @@ def bulk_command(
     # Here, so that --help and --status need no Ray.
     from capsrl.bulk.run import label_in_bulk
 
-    to = _one_of("--to", to_format, FORMATS)
+    to = _one_of("--to", to_format, OUTPUT_FORMATS)
     job = Job(
         output=_checked_output(inputs, output),
         read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
@@ -161,7 +159,7 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
-def summary_lines(status: Status, output: str) -> Iterator[str]:
+def summary_lines(status: RunStatus, output: str) -> Iterator[str]:
     """Describe the output of a run, line by line."""
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
@@ -176,7 +174,7 @@ def summary_lines(status: Status, output: str) -> Iterator[str]:
         yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def status_lines(status: Status) -> Iterator[str]:
+def status_lines(status: RunStatus) -> Iterator[str]:
     """Describe the progress of a run, line by line."""
     yield f"state: {_state(status)}"
     failures = ", ".join(problems(status)) or "no failures"
@@ -192,7 +190,7 @@ def status_lines(status: Status) -> Iterator[str]:
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
 
 
-def _state(status: Status) -> str:
+def _state(status: RunStatus) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
     ago = f"{_duration(age.total_seconds())} ago"

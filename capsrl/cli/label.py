@@ -29,7 +29,6 @@ from capsrl.cli.outputs import (
     FORMATS,
     NOT_ALL,
     WITH_ERRORS,
-    Output,
     Summary,
     check_format,
     output_format,
@@ -52,7 +51,7 @@ from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 
-_FIRST = 256  # sentences that are labeled first, so that the reader need not wait for a large batch
+_FIRST_SENTENCES = 256  # they are labeled first: nobody should wait for a large batch
 
 Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
@@ -144,13 +143,11 @@ def label_command(
         )
     write_labeled(
         labeled,
-        Output(
-            output,
-            write,
-            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
-            trace=options.trace,
-            flush=any(each.is_stream for each in given),
-        ),
+        output,
+        write,
+        title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
+        trace=options.trace,
+        flush=any(each.is_stream for each in given),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
@@ -195,7 +192,7 @@ def _label(
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
         items = chain.from_iterable(stream for _, stream in group)
-        items = chain(islice(items, _FIRST), [None], items)
+        items = chain(islice(items, _FIRST_SENTENCES), [None], items)
         for is_pause, run in groupby(items, key=lambda each: each is None):
             if not is_pause:
                 found = (each for each in run if each is not None)
