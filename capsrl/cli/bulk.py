@@ -14,7 +14,7 @@ from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -53,7 +53,7 @@ _COUNTED = ("documents", "sentences", "propositions", "arguments")
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
-            FRAMES,
+            FRAME_FILES,
             option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
             RUNTIME,
         ],

@@ -12,7 +12,7 @@ from capsrl.cli.inputs import FROM, Given, can_be_read_twice, find_given, read_g
 from capsrl.cli.options import (
     DEVICE,
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -71,7 +71,7 @@ Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=TEXT_LAYOUT),
-        "Model": [MODEL, FRAMES, DEVICE, THREADS, RUNTIME],
+        "Model": [MODEL, FRAME_FILES, DEVICE, THREADS, RUNTIME],
     },
     options=Options,
 )

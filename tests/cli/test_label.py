@@ -535,7 +535,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
-        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got '"),
+        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got "),
         (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
         (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: raw text marks no predicates; "
