@@ -130,15 +130,22 @@ def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInp
     """Read all inputs for a plan, in parallel; the result is in the order of the paths."""
     size = max(1, min(_SCAN_GROUP, len(paths) // 64))
     groups = [paths[first : first + size] for first in range(0, len(paths), size)]
-    limit = 2 * max(1, int(_cluster().get("CPU", 1)))
+    limit = 2 * max(1, int(_cluster().get("CPU", 1)))  # groups that are read at a time
     running: deque[Any] = deque()
     found: list[PlannedInput] = []
-    for group in groups:
-        if len(running) == limit:
-            found += _get_scan(running.popleft())
-        running.append(_scan_group.remote(job, group, shard_size))
-    for ref in running:
-        found += _get_scan(ref)
+    try:
+        for group in groups:
+            if len(running) == limit:
+                found += _get(running.popleft())
+            running.append(_scan_group.remote(job, group, shard_size))
+        for ref in running:
+            found += _get(ref)
+    except RayTaskError:
+        raise
+    except RayError as error:  # it has been tried again, by Ray
+        raise ConfigError(
+            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
+        ) from None
     return found
 
 
@@ -156,18 +163,6 @@ def _get(ref: Any) -> Any:  # noqa: ANN401
         if isinstance(error.cause, CapsrlError):
             raise error.cause from None
         raise
-
-
-def _get_scan(ref: Any) -> list[PlannedInput]:  # noqa: ANN401
-    try:
-        found: list[PlannedInput] = _get(ref)
-    except RayTaskError:
-        raise
-    except RayError as error:  # it has been tried again, by Ray
-        raise ConfigError(
-            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
-        ) from None
-    return found
 
 
 def _first_line(error: Exception) -> str:

@@ -83,8 +83,7 @@ class Failures:
         count = self._counts[tried] = self._counts.get(tried, 0) + 1
         if stop - first > 1:
             self._untried.remove(tried)
-            middle = (first + stop) // 2
-            self._untried += [(middle, stop), (first, middle)]
+            self._untried += _halves(first, stop)
         elif count >= ATTEMPTS:
             self._untried.remove(tried)
             self._bad[first] = reason
@@ -94,7 +93,7 @@ class Failures:
         if count >= ATTEMPTS and not self._split:
             self._split = True
             self._counts[None] = 0
-            self._untried = [(0, self.n_rows)] if self.n_rows == 1 else _halves(self.n_rows)
+            self._untried = _halves(0, self.n_rows)
 
 
 def _range(task: Task) -> tuple[int, int]:
@@ -102,9 +101,10 @@ def _range(task: Task) -> tuple[int, int]:
     return task.first, task.stop
 
 
-def _halves(n_rows: int) -> list[tuple[int, int]]:
-    """Both halves of a shard, the one to try first at the end."""
-    return [(n_rows // 2, n_rows), (0, n_rows // 2)]
+def _halves(first: int, stop: int) -> list[tuple[int, int]]:
+    """Both halves of some rows, the one to try first at the end; one row is not divided."""
+    middle = (first + stop) // 2
+    return [(middle, stop), (first, middle)] if middle > first else [(first, stop)]
 
 
 class Queue:

@@ -107,32 +107,6 @@ def peak_memory() -> float:
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-@dataclass
-class _Reading:
-    """An input that is being read.
-
-    next_row  the number of the row at which the next part must begin
-    ahead     a document that was read but belongs to the next part
-    """
-
-    path: str
-    documents: Iterator[Document]
-    next_row: int
-    ahead: Document | None = None
-
-    def until(self, stop: int) -> Iterator[Document]:
-        """The documents of the rows before `stop`."""
-        while self.next_row < stop:
-            found = self.ahead or next(self.documents, None)
-            self.ahead = None
-            if found is None or found.number >= stop:
-                self.ahead, self.next_row = found, stop
-                return
-            # Not one more than needed: the next row may be damaged, which concerns the next part.
-            self.next_row = found.number + 1
-            yield found
-
-
 class PartReader:
     """Reads parts of inputs; one that follows the one before goes on in the open file.
 
@@ -143,26 +117,36 @@ class PartReader:
 
     def __init__(self, make_input: Callable[[str], Input]) -> None:
         self._make_input = make_input
-        self._reading: _Reading | None = None
+        self._next: tuple[str, int] | None = None  # path and row at which the open file goes on
+        self._documents: Iterator[Document] = iter(())  # those of the open file
+        self._ahead: Document | None = None  # was read, but belongs to the next part
 
     def read(self, parts: Iterable[FilePart]) -> Iterator[Document]:
         """Yield the documents of the parts; raises DataError if an input has changed."""
         for part in parts:
+            if self._next != (part.path, part.first):
+                self._open(part)
+            self._next = None  # after an error in between, nothing can go on from here
             assert part.stop is not None
-            reading = self._find(part)
-            self._reading = None  # after an error in between, nothing can go on from here
-            yield from reading.until(part.stop)
-            self._reading = reading
+            yield from self._read_until(part.stop)
+            self._next = part.path, part.stop
 
-    def _find(self, part: FilePart) -> _Reading:
-        found = self._reading
-        if found is not None and (found.path, found.next_row) == (part.path, part.first):
-            return found
+    def _open(self, part: FilePart) -> None:
         size, _ = stat(part.path)
         if size != part.size:
             raise DataError(
                 f"{part.path}: expected {part.size:,} bytes as in the plan, got {size:,}; the "
                 "file has changed since the run began"
             )
-        documents = self._make_input(part.path).documents(replace(part, stop=None))
-        return _Reading(part.path, documents, part.first)
+        self._documents = self._make_input(part.path).documents(replace(part, stop=None))
+        self._ahead = None
+
+    def _read_until(self, stop: int) -> Iterator[Document]:
+        """The documents of the rows before `stop`."""
+        while (found := self._ahead or next(self._documents, None)) and found.number < stop:
+            self._ahead = None
+            yield found
+            # Not one more than needed: the next row may be damaged, which concerns the next part.
+            if found.number + 1 == stop:
+                return
+        self._ahead = found

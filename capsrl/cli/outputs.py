@@ -155,21 +155,19 @@ def _json_array(lines: Iterable[str]) -> Iterator[str]:
 
 @dataclass
 class Summary:
-    """Totals what was labeled, and reports documents that were not.
+    """Counts what was labeled, and reports documents that were not.
 
-    format       of the output; errors are shown on stderr if it has no place for them
-    passed       the other columns that the output has; None if it has no columns
-    streams      names of the inputs whose columns were not known, which was said before
-    missed       columns that the output does not have -> in how many documents they are
-    unseen       columns that the user has named and no document has had so far
+    format   of the output; errors are shown on stderr if it has no place for them
+    passed   the other columns that the output has; None if it has no columns
+    streams  names of the inputs whose columns were not known, which was said before
     """
 
     format: str
     passed: Passed | None = None
     streams: tuple[str, ...] = ()
     counts: Totals = field(default_factory=Totals)
-    _missed: Counter[str] = field(default_factory=Counter)
-    _unseen: set[str] = field(default_factory=set)
+    _missed: Counter[str] = field(default_factory=Counter)  # columns -> documents that have them
+    _unseen: set[str] = field(default_factory=set)  # chosen columns that no document has had
     _ids: set[int] = field(default_factory=set)  # hashes of the first ids
     _repeated: str | None = None
     _has_phrases: bool = False
