@@ -42,13 +42,13 @@ def label_in_bulk(
     Rows that were labeled by an earlier run into the same folder are not labeled again. If those
     are all rows, the status is the last one of that run, with the state BEFORE.
 
-    inputs      files, folders, patterns or URLs
-    job         its device may be "auto"; all other fields are as a worker uses them
-    n_workers   default: as many as there are cores or GPUs
-    shard_size  rows of a shard; default: about 130,000 characters, at most 2,000
-    columns     other columns of the inputs to keep; default: all
-    address     of a Ray cluster; default: Ray is started on this machine
-    report      is called with the status every few seconds
+    inputs          files, folders, patterns or URLs
+    job             its device may be "auto"; all other fields are as a worker uses them
+    n_workers       default: as many as there are cores or GPUs
+    shard_size      rows of a shard; default: about 130,000 characters, at most 2,000
+    columns         other columns of the inputs to keep; default: all
+    address         of a Ray cluster; default: Ray is started on this machine
+    report          is called with the status every few seconds
     report_skipped  is called with a folder and the files in it that are not read
     Raises ConfigError if the folder was begun with other inputs or settings.
     """
