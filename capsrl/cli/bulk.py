@@ -3,13 +3,13 @@
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.monitor import BEFORE, is_alive, read_status
+from capsrl.bulk.job import AUTO, OUTPUT_FORMATS, Job
+from capsrl.bulk.monitor import BEFORE, RunStatus, is_alive, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
@@ -29,7 +29,7 @@ from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
 from capsrl.options import TEXT_LAYOUT, Options
-from capsrl.tables.documents import FORMATS as INPUT_FORMATS
+from capsrl.tables.documents import DOCUMENT_FORMATS
 from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
@@ -40,14 +40,16 @@ _COUNTED = ("documents", "sentences", "propositions", "arguments")
     {
         "Input": [
             argument("inputs", "IN...", "Files, folders, patterns or URLs.", required=False),
-            format_option("--from", INPUT_FORMATS),
+            format_option("--from", DOCUMENT_FORMATS),
             ENCODING,
             *table_options(MAX_CHARACTERS),
             *field_options(Options, TEXT_LAYOUT),
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
-            option(f"--to {'|'.join(FORMATS)}", "Format.", name="to_format", default="jsonl"),
+            option(
+                f"--to {'|'.join(OUTPUT_FORMATS)}", "Format.", name="to_format", default="jsonl"
+            ),
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
@@ -152,7 +154,7 @@ def _checked_output(inputs: Sequence[str], output: str) -> str:
     return output
 
 
-def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
+def summary_lines(status: RunStatus, output: str) -> Iterator[str]:
     """Describe the output of a run, line by line."""
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
@@ -167,7 +169,7 @@ def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
         yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
+def status_lines(status: RunStatus) -> Iterator[str]:
     """Describe the progress of a run, line by line."""
     yield f"state: {_state(status)}"
     failures = ", ".join(problems(status)) or "no failures"
@@ -183,7 +185,7 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
 
 
-def _state(status: Mapping[str, Any]) -> str:
+def _state(status: RunStatus) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
     ago = f"{_duration(age.total_seconds())} ago"

@@ -28,7 +28,6 @@ from capsrl.cli.outputs import (
     FORMATS,
     NOT_ALL,
     WITH_ERRORS,
-    Output,
     Summary,
     check_format,
     output_format,
@@ -142,13 +141,11 @@ def label_command(
         )
     write_labeled(
         labeled,
-        Output(
-            output,
-            write,
-            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
-            trace=options.trace,
-            flush=any(each.is_stream for each in given),
-        ),
+        output,
+        write,
+        title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
+        trace=options.trace,
+        flush=any(each.is_stream for each in given),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
