@@ -9,13 +9,8 @@ from capsrl.network.backend import TorchBackend
 from capsrl.options import Options
 from capsrl.predict.predictor import Predictor
 from capsrl.text.lemmatizer import learn_lemmas
-from tests.helpers.tiny_networks import (
-    SENTENCES,
-    blind,
-    make_config,
-    make_labeler,
-    write_encoder,
-)
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+from tests.helpers.tiny_sentences import SENTENCES, blind
 
 
 def predict(network, sentences, **options):
