@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsrl.errors import DataError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.formats.formats import write_sentences
 from capsrl.formats.phrase_file import format_spans, new_spans_file, spans_file_of
 from capsrl.sentence import Sentence

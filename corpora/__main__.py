@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 
 from capsrl.errors import CapsrlError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.formats import WRITABLE, format_of, read_sentences
 from capsrl.frames.index import FrameIndex
 from capsrl.sentence import Sentence

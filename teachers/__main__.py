@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from capsrl.errors import CapsrlError, ConfigError
-from capsrl.files.local import STANDARD
+from capsrl.files.opening import STANDARD
 from teachers.shards import distill
 
 

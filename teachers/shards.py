@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from capsrl.errors import ConfigError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest, open_writer
 from capsrl.network.backend import TorchBackend, find_device
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import (
@@ -105,6 +105,5 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     # Several processes may write at the same time, each to a temporary file of its own.
-    temporary = folder / f".{MANIFEST}.{os.getpid()}"
-    temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / MANIFEST)
+    with open_writer(folder / MANIFEST) as file:
+        file.write(json.dumps(manifest, indent=1) + "\n")

@@ -176,8 +176,8 @@ def test_imports_go_one_way(extras):
         ),
         (
             "capsrl.score.x",
-            "import capsrl.files.local",
-            "capsrl.score.x imports capsrl.files.local",
+            "import capsrl.files.opening",
+            "capsrl.score.x imports capsrl.files.opening",
         ),
         ("capsrl.show.x", "import torch.nn", "capsrl.show.x imports torch"),
         ("capsrl.predict.x", "def f():\n    import torch", "capsrl.predict.x.f imports torch"),

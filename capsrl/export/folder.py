@@ -12,7 +12,7 @@ from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
-from capsrl.files.local import open_binary_writer
+from capsrl.files.opening import open_binary_writer
 from capsrl.predict.folder import (
     PROPOSITIONS,
     SENTENCES,

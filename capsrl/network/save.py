@@ -14,8 +14,6 @@ rounding to the nearest would undo that. The same weights always give the same f
 
 import dataclasses
 import json
-import os
-import tempfile
 import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -31,6 +29,7 @@ from torch.overrides import TorchFunctionMode
 
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
+from capsrl.files.replacing import replacing_folder
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
@@ -67,9 +66,7 @@ def save_network(
     if folder.exists() and not _is_replaceable(folder):
         raise ModelError(f"{folder}: exists and is not a model folder; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        new = Path(temporary) / "new"
-        new.mkdir()
+    with replacing_folder(folder) as new:
         _write_json(new / "config.json", {"format": MODEL_FORMAT, **dataclasses.asdict(config)})
         _write_json(new / "vocab.json", network.inventory.to_dict())
         if len(network.inventory.frames):
@@ -78,9 +75,6 @@ def save_network(
         network.vectors.save_files(new)
         if calibration is not None:
             calibration.save(new)
-        if folder.exists():
-            os.replace(folder, Path(temporary) / "old")
-        os.replace(new, folder)
 
 
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from capsrl.config import ModelConfig
 from capsrl.device import may_have_gpu
 from capsrl.errors import ConfigError, DataError, ModelError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest
 from capsrl.frames.index import FrameIndex
 from capsrl.predict.inventory import Inventory
 from capsrl.settings import build, find_mistakes

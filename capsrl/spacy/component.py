@@ -21,7 +21,8 @@ from thinc.compat import cupy
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
+from capsrl.files.replacing import remove_abandoned, replacing_folder
 from capsrl.models import shipped_models
 from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
@@ -234,25 +235,19 @@ class Component(Pipe):
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
-        model, new, old = (path / f"{_MODEL}{suffix}" for suffix in ("", ".new", ".old"))
-        is_shipped = self._is_shipped()
-        if not is_shipped:
-            _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        if is_shipped:
+        model = path / _MODEL
+        if self._is_shipped():
             _write_settings(path, self.model)
+            remove_abandoned(model)
             shutil.rmtree(model, ignore_errors=True)
             return
+        _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         if self._files is not None:
-            write_files(self._files, new)
+            with replacing_folder(model) as new:
+                write_files(self._files, new)
         elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read
-            shutil.copytree(self.model, new)
-        if new.exists():  # only renamed, so that a crash leaves the old model, none or the new one
-            if model.exists():
-                model.rename(old)
-            new.rename(model)
-            shutil.rmtree(old, ignore_errors=True)
+            with replacing_folder(model) as new:
+                shutil.copytree(self.model, new, dirs_exist_ok=True)
         _write_settings(path, None)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":

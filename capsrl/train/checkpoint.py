@@ -23,7 +23,8 @@ from torch.optim import Optimizer
 
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest
+from capsrl.files.replacing import replacing
 from capsrl.models import find_model
 from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
@@ -65,15 +66,12 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint atomically."""
     header = {"format": FORMAT, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
-    temporary = path.with_name(path.name + ".new")
-    save_file(
-        {name: _on_cpu(tensor) for name, tensor in tensors.items()},
-        temporary,
-        metadata={_HEADER: json.dumps(header)},
-    )
-    with open(temporary, "rb") as file:
-        os.fsync(file.fileno())  # else a power cut could leave an empty file
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file(
+            {name: _on_cpu(tensor) for name, tensor in tensors.items()},
+            temporary,
+            metadata={_HEADER: json.dumps(header)},
+        )
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.labeler import Labeler
 from capsrl.models import find_model
 from capsrl.network.batches import Batch

@@ -9,7 +9,6 @@ have no role.
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -21,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from capsrl.errors import DataError
+from capsrl.files.replacing import replacing
 from capsrl.predict.inventory import Inventory
 
 MANIFEST = "distill.json"
@@ -86,9 +86,8 @@ def save_labels(path: Path, labels: SoftLabels) -> None:
     arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
     for name, sparse in labels.sparse.items():
         arrays |= {f"{name}.{part}": getattr(sparse, part) for part in _PARTS}
-    temporary = path.with_name(path.name + ".new")
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
 def load_labels(path: Path) -> SoftLabels:

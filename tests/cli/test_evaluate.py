@@ -67,7 +67,7 @@ def test_tables(evaluate):
             (TINY, "--compare", "other.jsonl"),
             f"other.jsonl:1 against {TINY} (sentence 1): expected",
         ),
-        (("-", "--compare", "-"), "-: expected standard input for one file, got it for several"),
+        (("-", "--compare", "-"), "-: standard input can be read for one file only"),
     ],
 )
 def test_mistakes_are_told_in_one_line(evaluate, tmp_path, arguments, message):

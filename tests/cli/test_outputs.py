@@ -190,7 +190,7 @@ def test_spans_and_tables_of_the_same_suffix(label, tmp_path):
         (("--rows", "argument"), "--rows argument: expected a table (csv, tsv, parquet, jsonl), "
          "got table; choose one: --to csv\n"),
         (("-o", "o.parquet.gz"), "o.parquet.gz: expected a name without .gz: Parquet files are "),
-        (("-o", "s3://box/o.csv"), "s3://box/o.csv: expected the name of a local file to write, "),
+        (("-o", "s3://box/o.csv"), "s3://box/o.csv: a URL cannot be written; "),
         (("--trace", "--to", "csv"), "--trace: expected a format that shows it (table, json, "),
     ],
 )  # fmt: skip

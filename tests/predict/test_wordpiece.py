@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from capsrl.errors import ModelError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.models import shipped_models
 from capsrl.predict.subwords import read_tokenizer

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 import httpx
 import pytest
 import yaml
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from capsrl.cli import app
 from tests.helpers.serving import ROOT, running
