@@ -55,8 +55,8 @@ LIGHT := $(addprefix tests/,text files formats frames score show tables predict 
 	test_models.py test_options.py test_senses.py test_sentence.py)
 test-light:
 	$(NEW_VENV) .venv-light
-	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas polars pytest tokenizers
-	.venv-light/bin/pytest -q -m "not slow and not gpu" $(LIGHT)
+	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas polars pytest pytest-xdist tokenizers
+	.venv-light/bin/pytest -q -m "not slow and not gpu" -n 2 --dist loadfile $(LIGHT)
 
 .venv-release/tools: constraints.txt
 	$(NEW_VENV) .venv-release
