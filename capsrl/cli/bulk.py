@@ -1,15 +1,16 @@
 """`capsrl bulk IN... OUT`: label more text than fits into one process, on Ray."""
 
 import os
+import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.status import read_status
+from capsrl.bulk.status import BEFORE, is_alive, read_status
 from capsrl.bulk.storage import Folder
-from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
@@ -24,6 +25,7 @@ from capsrl.cli.options import (
     option,
     table_options,
 )
+from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
 from capsrl.files.opening import suffix_of
 from capsrl.options import TEXT_LAYOUT, Options
@@ -33,6 +35,9 @@ from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
+_COUNTED = ("documents", "sentences", "propositions", "arguments")
+
+Status = Mapping[str, Any]
 
 
 @command(
@@ -123,7 +128,7 @@ def bulk_command(
         options=options,
     )
     _note_skipped(inputs, output)
-    with show_progress() as report:
+    with bulk_progress() as report:
         last = label_in_bulk(
             inputs,
             job,
@@ -171,3 +176,52 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     if value not in allowed:
         raise ConfigError(f"{name}: expected {', '.join(allowed)}, got {value}")
     return value
+
+
+def summary_lines(status: Status, output: str) -> Iterator[str]:
+    """Describe the output of a run, line by line."""
+    counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
+    yield f"{output}/data: {', '.join(counts)}"
+    took = f"this run took {timedelta(seconds=round(status['seconds']))}"
+    rate = f"{status['sentences_per_second']:,.0f} sentences/s"
+    done = "all were done before" if status["state"] == BEFORE else f"{took}, {rate}"
+    yield f"{status['done']:,} of {plural(status['shards'], 'shard')}; {done}"
+    for kind, number in status["errors"].items():
+        yield f"{plural(number, 'document')} not labeled: {kind}"
+    if aside := status["set_aside"]:
+        shards = plural(len(aside), "shard")
+        yield f"{shards} set aside, see {output}/failed; run the same command to try again"
+
+
+def status_lines(status: Status) -> Iterator[str]:
+    """Describe the progress of a run, line by line."""
+    yield f"state: {_state(status)}"
+    failures = ", ".join(problems(status)) or "no failures"
+    yield f"shards: {status['done']:,} of {status['shards']:,} done, {failures}"
+    yield from (f"{name}: {status[name]:,}" for name in _COUNTED)
+    yield from (f"errors, {kind}: {number:,}" for kind, number in status["errors"].items())
+    is_running = status["state"] == "running"
+    workers = f", {plural(status['workers'], 'worker')}" if is_running else ""
+    yield f"rate: {status['sentences_per_second']:,.0f} sentences/s{workers}"
+    if is_running and status["seconds_left"] is not None:
+        yield f"time left: {timedelta(seconds=status['seconds_left'])}"
+    memory = status["memory_mb"]
+    yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
+
+
+def _state(status: Status) -> str:
+    """The state, and whether the run that wrote it is still there."""
+    age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
+    ago = f"{_duration(age.total_seconds())} ago"
+    if status["state"] != "running":
+        return f"{status['state']} {ago}"
+    if status["host"] == socket.gethostname() and not is_alive(status["pid"]):
+        return f"killed {ago}; run the same command to resume"
+    return f"running, updated {ago}"
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -54,7 +54,7 @@ def test_tables(evaluate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
+        ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (

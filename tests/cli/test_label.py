@@ -544,7 +544,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
          "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
-        (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
+        (("Go on.", "--model", "xx"), "xx: not a model folder, nor the name of a model that "),
         (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip

@@ -36,7 +36,7 @@ def test_tokens_that_no_header_can_hold(token):
 
 
 def test_a_model_that_does_not_exist():
-    with pytest.raises(ModelError, match="^nowhere: expected a model folder"):
+    with pytest.raises(ModelError, match="^nowhere: not a model folder"):
         serve("--model", "nowhere", "--port", "0")
 
 
