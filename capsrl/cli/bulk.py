@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.status import BEFORE, is_alive, read_status
+from capsrl.bulk.monitor import BEFORE, is_alive, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -25,19 +25,15 @@ from capsrl.cli.options import (
     option,
     table_options,
 )
+from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
-from capsrl.files.opening import suffix_of
 from capsrl.options import TEXT_LAYOUT, Options
-from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
-from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.writing import TABLES
+from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
+from capsrl.tables.writing import WriteOptions
 
-NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
 _COUNTED = ("documents", "sentences", "propositions", "arguments")
-
-Status = Mapping[str, Any]
 
 
 @command(
@@ -57,7 +53,7 @@ Status = Mapping[str, Any]
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
-            FRAMES,
+            FRAME_FILES,
             option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
             RUNTIME,
         ],
@@ -111,15 +107,11 @@ def bulk_command(
     # Here, so that --help and --status need no Ray.
     from capsrl.bulk.run import label_in_bulk
 
+    to = _one_of("--to", to_format, FORMATS)
     job = Job(
         output=_checked_output(inputs, output),
-        to=_one_of("--to", to_format, FORMATS),
-        rows=_one_of("--rows", rows or ("argument" if to_format in TABLES else "sentence"), ROWS),
-        format=from_format,
-        text_column=text_column,
-        id_column=id_column,
-        encoding=encoding,
-        max_characters=max_characters,
+        read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
+        write=WriteOptions(to, output_rows(rows, to)),
         model=model,
         frames=frames,
         device=_one_of("--device", device, (AUTO, "cpu", "cuda")),
@@ -127,7 +119,6 @@ def bulk_command(
         threads=threads,
         options=options,
     )
-    _note_skipped(inputs, output)
     with bulk_progress() as report:
         last = label_in_bulk(
             inputs,
@@ -137,6 +128,7 @@ def bulk_command(
             columns=columns,
             address=address,
             report=report,
+            report_skipped=note_skipped,
         )
     _write(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
@@ -149,27 +141,16 @@ def _write(lines: Iterable[str], file: TextIO) -> None:
 
 def _only(output: str, inputs: Sequence[str]) -> str:
     if inputs or not output:
-        raise ConfigError(
-            "--status: expected one output folder, got " + ("more" if output else "none")
-        )
+        raise ConfigError("--status: give one output folder and no inputs")
     return output
 
 
 def _checked_output(inputs: Sequence[str], output: str) -> str:
     if not inputs:
-        got = f"only {output}" if output else "nothing"
-        raise ConfigError(f"expected files to label, then an output folder, got {got}")
+        raise ConfigError("give files to label, then an output folder: capsrl bulk IN... OUT")
     if Path(output).is_file():
-        raise ConfigError(f"{output}: expected a folder for the output, got a file; name it last")
+        raise ConfigError(f"{output}: the output must be a folder, not a file; name it last")
     return output
-
-
-def _note_skipped(inputs: Iterable[str], output: str) -> None:
-    """Name the files of folders that are no tables or texts, but for those of the output."""
-    for folder in filter(os.path.isdir, inputs):
-        unknown = (path for path in files_of(folder) if suffix_of(path) not in SUFFIXES)
-        target = Path(output).resolve()
-        note_skipped(folder, [p for p in unknown if not p.resolve().is_relative_to(target)])
 
 
 def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
@@ -178,7 +159,7 @@ def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     return value
 
 
-def summary_lines(status: Status, output: str) -> Iterator[str]:
+def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
     """Describe the output of a run, line by line."""
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
@@ -193,7 +174,7 @@ def summary_lines(status: Status, output: str) -> Iterator[str]:
         yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def status_lines(status: Status) -> Iterator[str]:
+def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     """Describe the progress of a run, line by line."""
     yield f"state: {_state(status)}"
     failures = ", ".join(problems(status)) or "no failures"
@@ -209,7 +190,7 @@ def status_lines(status: Status) -> Iterator[str]:
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
 
 
-def _state(status: Status) -> str:
+def _state(status: Mapping[str, Any]) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
     ago = f"{_duration(age.total_seconds())} ago"

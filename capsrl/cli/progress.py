@@ -18,10 +18,10 @@ from capsrl.files.opening import name_of, read_lines
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-T = TypeVar("T")
-Report = Callable[[Mapping[str, Any]], None]
+Thing = TypeVar("Thing")
+Reporter = Callable[[Mapping[str, Any]], None]
 _AHEAD = 4096  # items that are read before they are needed
-_EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
+_UPDATE_EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
 _LINE_EVERY = 10.0  # seconds between two lines about a bulk run where there is no terminal
 
 
@@ -45,7 +45,7 @@ def watched_lines(
         yield watched
 
 
-def watched_texts(texts: Iterable[T], name: str, *, bar: bool = True) -> Iterable[T]:
+def watched_texts(texts: Iterable[Thing], name: str, *, bar: bool = True) -> Iterable[Thing]:
     """The documents, with a bar on stderr that counts them if that is a terminal."""
     if not bar or not sys.stderr.isatty():
         return texts
@@ -53,25 +53,26 @@ def watched_texts(texts: Iterable[T], name: str, *, bar: bool = True) -> Iterabl
 
 
 def _watch(
-    items: Iterable[T],
+    items: Iterable[Thing],
     name: str,
     unit: str,
     total: int | None = None,
-    size: Callable[[T], int] = lambda item: 1,
-) -> Generator[T, None, None]:
+    size: Callable[[Thing], int] = lambda item: 1,
+) -> Generator[Thing, None, None]:
     with _bars() as bars:
         task = bars.add_task(name, total=total, note="")
-        done, due = 0, 0.0
+        done, number, due = 0, 0, 0.0
         for number, item in enumerate(items, start=1):
             done += size(item)
             if time.monotonic() >= due:
                 bars.update(task, completed=done, note=f"{number:,} {unit}")
-                due = time.monotonic() + _EVERY
+                due = time.monotonic() + _UPDATE_EVERY
             yield item
+        bars.update(task, completed=done, note=f"{number:,} {unit}")
 
 
 @contextlib.contextmanager
-def bulk_progress() -> Iterator[Report]:
+def bulk_progress() -> Iterator[Reporter]:
     """Make the `report` of a bulk run: a bar on a terminal, else a line every ten seconds."""
     if not sys.stderr.isatty():
         yield _Lines()
@@ -125,7 +126,7 @@ def plural(number: int, noun: str) -> str:
 
 
 @contextlib.contextmanager
-def training_progress(n_epochs: int) -> Iterator[Report]:
+def training_progress(n_epochs: int) -> Iterator[Reporter]:
     """Make the `report` of a training run: bars on a terminal; a line per epoch and warning."""
     if not sys.stderr.isatty():
         yield lambda record: _write_record(record, _write_line)
@@ -194,7 +195,7 @@ def _size(path: str | Path) -> int | None:
     return None
 
 
-def without_waiting(items: Iterable[T]) -> Iterator[T | None]:
+def without_waiting(items: Iterable[Thing]) -> Iterator[Thing | None]:
     """Yield items that come from standard input, and None whenever the next is not there yet.
 
     A thread reads them ahead, so that the caller can finish its work on those that came instead of
@@ -203,7 +204,7 @@ def without_waiting(items: Iterable[T]) -> Iterator[T | None]:
     if not isinstance(sys.stdin.buffer, io.BufferedReader):  # not a pipe, so nothing is slow
         yield from items
         return
-    ready: queue.Queue[T | BaseException | None] = queue.Queue(_AHEAD)  # None: the end
+    ready: queue.Queue[Thing | BaseException | None] = queue.Queue(_AHEAD)  # None: the end
 
     def read() -> None:
         try:

@@ -36,14 +36,14 @@ STATUS = {
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["out"], "expected files to label, then an output folder, got only out"),
-        ([], "expected files to label, then an output folder, got nothing"),
-        (["--status"], "--status: expected one output folder, got none"),
-        (["--status", "a", "b"], "--status: expected one output folder, got more"),
-        (["--status", "none"], "none: expected a folder that capsrl bulk writes, got no status.js"),
-        (["a.csv", "b.csv"], "b.csv: expected a folder for the output, got a file; name it last"),
+        (["out"], "give files to label, then an output folder: capsrl bulk IN... OUT"),
+        ([], "give files to label, then an output folder: capsrl bulk IN... OUT"),
+        (["--status"], "--status: give one output folder and no inputs"),
+        (["--status", "a", "b"], "--status: give one output folder and no inputs"),
+        (["--status", "none"], "none: not a folder that capsrl bulk writes: it has no status.json"),
+        (["a.csv", "b.csv"], "b.csv: the output must be a folder, not a file; name it last"),
         (["a.csv", "out", "--to", "xml"], "--to: expected jsonl, parquet, csv, tsv, got xml"),
-        (["a.csv", "out", "--rows", "word"], "--rows: expected argument, sentence, got word"),
+        (["a.csv", "out", "--rows", "word"], "--rows: expected argument or sentence, got word"),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu, cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
         (["a.csv", "out", "--shard-size", "9"], "a.csv: expected a column 'text' with the texts"),
@@ -73,7 +73,7 @@ def test_no_cluster(capsrl):
     Path("a.csv").write_text("text\nDogs bark.\n")
     done = capsrl("bulk", "a.csv", "out", "--address", "127.0.0.1:1")
     assert done.code == 2
-    refused = "error: --address: expected a Ray cluster at 127.0.0.1:1, got [Errno 111] Connection"
+    refused = "error: --address: there is no Ray cluster at 127.0.0.1:1: [Errno 111] Connection"
     assert refused in done.err
 
 

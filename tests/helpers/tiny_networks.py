@@ -16,6 +16,7 @@ from tests.helpers.tiny_sentences import (  # noqa: F401 - for the tests that im
     OLD_MAN,
     SENTENCES,
     UNSEEN,
+    apply_calibration,
     assert_same_answers,
     bare,
     blind,
