@@ -9,7 +9,7 @@ from capsrl.predict.candidates import Candidates, Untrained, probability_of, sco
 from capsrl.predict.decode import _best_trained, build_propositions, decode, most_probable
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Sentence
-from tests.helpers.tiny_networks import SENTENCES
+from tests.helpers.tiny_sentences import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
 ROLES = list(INVENTORY.roles)
