@@ -1,6 +1,6 @@
 """Build an ONNX graph whose weights stay in the safetensors files of a model folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
+from onnx.helper import make_tensor_value_info as value_info
 
 from capsrl.predict.folder import SCALE, Stored, digest_of
 
@@ -20,6 +21,7 @@ _TENSOR_TYPES = {
     "I64": TensorProto.INT64,
 }
 Int8 = Literal["signed", "unsigned"]
+TypeAndShape = tuple[int, list[str]]
 FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
 
 
@@ -83,30 +85,24 @@ class Builder:
             place = self.stored[name]
             tensor = TensorProto(name=name, data_type=_TENSOR_TYPES[place.dtype], dims=place.shape)
             tensor.data_location = TensorProto.EXTERNAL
-            for key, value in (
-                ("location", place.file),
-                ("offset", place.offset),
-                ("length", place.size),
-            ):
+            place_of = {"location": place.file, "offset": place.offset, "length": place.size}
+            for key, value in place_of.items():
                 tensor.external_data.add(key=key, value=str(value))
             self._initializers[name] = tensor
         return name
 
     def weight(self, name: str) -> str:
         """A tensor in 32-bit floats, or in integers if it was trained as such."""
-        if ("float", name) not in self._known:
-            self._known["float", name] = self._as_float(name)
-        return self._known["float", name]
-
-    def _as_float(self, name: str) -> str:
         place = self.stored[name]
         if place.dtype in ("F32", "I64"):
             return self.raw(name)
-        value = self.op("Cast", self.raw(name), to=FLOAT)
-        if not self.is_quantized(name):
-            return value
-        by_row = self.ints(-1, *[1] * (len(place.shape) - 1))
-        return self.op("Mul", value, self.op("Reshape", self.raw(name + SCALE), by_row))
+        if ("float", name) not in self._known:
+            value = self.op("Cast", self.raw(name), to=FLOAT)
+            if self.is_quantized(name):
+                by_row = self.ints(-1, *[1] * (len(place.shape) - 1))
+                value = self.op("Mul", value, self.op("Reshape", self.raw(name + SCALE), by_row))
+            self._known["float", name] = value
+        return self._known["float", name]
 
     def is_quantized(self, name: str) -> bool:
         """Whether a tensor is stored in 8 bits with a scale for each row."""
@@ -229,17 +225,14 @@ class Builder:
         return f"{kind.lower()}_{self._count}"
 
     def model(
-        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Mapping[str, tuple[str, Any]]
+        self, inputs: Mapping[str, TypeAndShape], outputs: Mapping[str, tuple[str, TypeAndShape]]
     ) -> onnx.ModelProto:
-        """The finished graph.
-
-        outputs  name -> the value, its type and shape
-        """
+        """The finished graph; outputs are by name, with their values."""
         self.rename({name: value for name, (value, _) in outputs.items()})
-        infos = [helper.make_tensor_value_info(name, *kind) for name, (_, kind) in outputs.items()]
-        graph = helper.make_graph(
-            self._nodes, "capsrl", list(inputs), infos, list(self._initializers.values())
-        )
+        given = [value_info(name, *kind) for name, kind in inputs.items()]
+        returned = [value_info(name, *kind) for name, (_, kind) in outputs.items()]
+        tensors = list(self._initializers.values())
+        graph = helper.make_graph(self._nodes, "capsrl", given, returned, tensors)
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="capsrl")
         model.ir_version = _IR_VERSION

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from onnx import TensorProto, helper
+from onnx.helper import make_tensor_value_info as value_info
 
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, Builder
@@ -146,14 +147,14 @@ def route_in_loop(
         nodes,
         "iteration",
         [
-            helper.make_tensor_value_info("iteration", TensorProto.INT64, []),
-            helper.make_tensor_value_info("keep_going", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("logits_before", FLOAT, ["P", "T", "R"]),
+            value_info("iteration", TensorProto.INT64, []),
+            value_info("keep_going", TensorProto.BOOL, []),
+            value_info("logits_before", FLOAT, ["P", "T", "R"]),
         ],
         [
-            helper.make_tensor_value_info("going_on", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("logits_after", FLOAT, ["P", "T", "R"]),
-            *(helper.make_tensor_value_info(name, FLOAT, None) for name in scans),
+            value_info("going_on", TensorProto.BOOL, []),
+            value_info("logits_after", FLOAT, ["P", "T", "R"]),
+            *(value_info(name, FLOAT, None) for name in scans),
         ],
     )
     outputs = builder.ops("Loop", "n_iterations", "", zeros, n_outputs=1 + len(kept), body=body)
