@@ -246,7 +246,7 @@ class DataConfig:
 class DistillConfig:
     """Learning from the soft labels that teachers gave to text, besides the corpus."""
 
-    shards: Annotated[str | None, PATH, "folder made by `capsrl distill`"] = None
+    shards: Annotated[str | None, PATH, "folder made by `python -m teachers`"] = None
     gold: Annotated[
         int, AT_LEAST_1, "how often an epoch reads the corpus; it reads the soft labels once"
     ] = 1

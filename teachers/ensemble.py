@@ -18,9 +18,8 @@ from capsrl.network.routing import RoutingResult
 from capsrl.predict.indexing import IndexedSentence, index_sentence
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
+from capsrl.train.soft_labels import SHARED
 
-# What the ids in predictions refer to. Words and characters may differ between members.
-SHARED = ("roles", "senses", "candidates", "patterns", "tags")
 _TINY = 1e-30  # smaller than any probability that matters; its logarithm is finite
 
 

@@ -80,7 +80,6 @@ def test_labeling_a_sentence_is_light():
         ["label", "Hiti signed.", "--runtime", "torch"],
         ["evaluate", "recipes/tiny/dev.conll09", "--runtime", "torch"],
         ["train", "recipes/tiny.toml", "--out", "never"],
-        ["distill", "never", "--text", "recipes/tiny/dev.conll09", "--out", "never"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -174,7 +173,7 @@ def test_wheel_and_sdist_are_complete(tmp_path):
     subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
     [wheel], [sdist] = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
     package = package_files(ROOT)
-    assert {"capsrl/py.typed", "capsrl/data/schema.json", "capsrl/models/en/config.json"} <= set(
+    assert {"capsrl/py.typed", "capsrl/formats/schema.json", "capsrl/models/en/config.json"} <= set(
         package
     )
     assert check_wheel(wheel, package) + check_sdist(sdist, package) == []

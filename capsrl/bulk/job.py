@@ -13,8 +13,8 @@ from capsrl.frames.user import user_index
 from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.predict.loading import choose_runtime
+from capsrl.tables.columns import NOTHING, Passed
 from capsrl.tables.documents import MAX_CHARACTERS, Input
-from capsrl.tables.schema import NOTHING, Passed
 
 AUTO = "auto"  # the device: GPUs if there are any
 FORMATS = ("jsonl", "parquet", "csv", "tsv")

@@ -16,8 +16,8 @@ from capsrl.device import available_cores
 from capsrl.errors import ConfigError
 from capsrl.files.opening import STANDARD
 from capsrl.files.remote import is_url
+from capsrl.tables.columns import find_passed
 from capsrl.tables.documents import find_inputs
-from capsrl.tables.schema import find_passed
 
 
 def label_in_bulk(

@@ -19,10 +19,10 @@ from capsrl.bulk.storage import Folder
 from capsrl.errors import ModelError
 from capsrl.formats.jsonl import format_object
 from capsrl.sentence import Sentence
+from capsrl.tables.cells import Cells
+from capsrl.tables.columns import arrow_schema, columns_of
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
-from capsrl.tables.rows import Cells
-from capsrl.tables.schema import arrow_schema, columns_of
 from capsrl.tables.writing import csv_parts, write_parquet
 
 

@@ -39,7 +39,6 @@ _COMMANDS = {
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),
     "train": ("Your own models", "Train a model from a recipe."),
-    "distill": ("Your own models", "Label text with models that another one learns from."),
     "calibrate": ("Your own models", "Make the probabilities of a model mean what they say."),
     "export": ("Your own models", "Write the graphs with which a model labels without torch."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),

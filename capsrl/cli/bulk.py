@@ -17,9 +17,9 @@ from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_n
 from capsrl.errors import ConfigError
 from capsrl.files.opening import suffix_of
 from capsrl.options import Options
+from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
 from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.schema import ROWS
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`

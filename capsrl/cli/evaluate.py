@@ -9,11 +9,11 @@ import typer
 import capsrl
 from capsrl.cli.options import Device, Model, Runtime, Threads, with_fields
 from capsrl.cli.scoring import ScoreOptions, check_standard_input, report_scores
-from capsrl.options import RAW_TEXT, Options
+from capsrl.options import TEXT_LAYOUT, Options
 
 
 @with_fields("options", ScoreOptions)
-@with_fields("labeling", Options, without=(*RAW_TEXT, "trace"))
+@with_fields("labeling", Options, without=(*TEXT_LAYOUT, "trace"))
 def evaluate_command(
     gold: Annotated[
         str, typer.Argument(metavar="GOLD", help="File with gold propositions; - is stdin.")

@@ -38,15 +38,14 @@ from capsrl.cli.summary import Summary
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.opening import STANDARD, name_of
 from capsrl.files.remote import is_url
-from capsrl.options import Options, PredicateSource
+from capsrl.options import AUTO_SENTENCES, Options, PredicateSource, decide_predicates
+from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.documents import MAX_CHARACTERS, Document
 from capsrl.tables.labeled import Labeled
-from capsrl.tables.schema import Passed, find_passed
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled
 _BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
-_PEEK = 2048  # sentences of a corpus that show whether it marks predicates
 
 Stream = Iterator[Labeled | None]
 
@@ -238,9 +237,9 @@ def _decide(
         return options.predicates, found
     if source.is_text:
         return "found", found
-    first = list(islice(found, _PEEK))
-    marked = any(each and each.sentence and each.sentence.propositions for each in first)
-    return "marked" if marked else "found", chain(first, found)
+    first = list(islice(found, AUTO_SENTENCES))
+    sentences = (each.sentence for each in first if each and each.sentence)
+    return decide_predicates(options, sentences).predicates, chain(first, found)
 
 
 def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]:

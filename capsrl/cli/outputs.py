@@ -16,9 +16,9 @@ from capsrl.sentence import Sentence
 from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
+from capsrl.tables.cells import Cells
+from capsrl.tables.columns import NOTHING, ROWS, Passed, arrow_schema, columns_of
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows
-from capsrl.tables.rows import Cells
-from capsrl.tables.schema import NOTHING, ROWS, Passed, arrow_schema, columns_of
 from capsrl.tables.writing import TABLES, csv_parts, write_parquet
 
 FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")

@@ -1,8 +1,7 @@
 """Run a network with torch: the reference, and the only way on a GPU."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 
 import numpy as np
@@ -12,7 +11,7 @@ from torch import Tensor
 from capsrl.device import find_device, limited_threads
 from capsrl.network.batches import collate_predicates
 from capsrl.network.network import Network, PropositionLogits
-from capsrl.predict.backend import Answer, Backend, Floats, Ids, Reading, Scores, Task
+from capsrl.predict.backend import Backend, Floats, Ids, Reading, Scores
 from capsrl.predict.indexing import IndexedSentence, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
@@ -45,9 +44,11 @@ class TorchBackend(Backend):
         if self._on_gpu:
             # Small batches take as long as large ones, because starting their kernels does.
             self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
+            self.concurrent = IN_FLIGHT
             # Kept: torch keeps the memory that a stream has used for that stream.
-            device = self.torch_device
-            self._streams = [torch.cuda.Stream(device) for _ in range(IN_FLIGHT)]  # type: ignore[no-untyped-call]
+            self._streams = SimpleQueue[torch.cuda.Stream]()
+            for _ in range(IN_FLIGHT):
+                self._streams.put(torch.cuda.Stream(self.torch_device))  # type: ignore[no-untyped-call]
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
@@ -102,41 +103,22 @@ class TorchBackend(Backend):
         """On a GPU products are computed in bfloat16; routing is in floats all the same."""
         return torch.autocast("cuda", torch.bfloat16) if self._on_gpu else nullcontext()
 
-    def run(
-        self,
-        label: Callable[[Task], Answer],
-        batches: Sequence[Task],
-        *,
-        n_words: Callable[[Task], int],
-        threads: int,
-    ) -> Iterator[Answer]:
-        """As `Backend.run`: one batch after the other, each with several threads.
-
-        A GPU is given several batches at a time.
-        """
+    def prepare(self, n_words: int, threads: int) -> AbstractContextManager[object]:
+        """As `Backend.prepare`: a stream of its own on a GPU, a number of threads on a CPU."""
         if self._on_gpu:
-            yield from self._overlap(label, batches)
-            return
-        for batch in batches:
-            with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
-                answer = label(batch)
-            yield answer
+            return self._stream()
+        return limited_threads(1 if n_words < THREADED_WORDS else threads)
 
-    def _overlap(
-        self, label: Callable[[Task], Answer], batches: Sequence[Task]
-    ) -> Iterator[Answer]:
-        """Label several batches at a time, each in a stream of its own on the GPU."""
-        streams = SimpleQueue[torch.cuda.Stream]()
-        for stream in self._streams:
+    @contextmanager
+    def _stream(self) -> Iterator[None]:
+        stream = self._streams.get()
+        try:
             # The weights may have been changed just now: training swaps in averaged ones.
-            stream.wait_stream(torch.cuda.current_stream(self.torch_device))
-            streams.put(stream)
-
-        def start() -> None:
-            torch.cuda.set_stream(streams.get())
-
-        with ThreadPoolExecutor(len(self._streams), initializer=start) as pool:
-            yield from pool.map(label, batches)
+            stream.wait_stream(torch.cuda.default_stream(self.torch_device))
+            with torch.cuda.stream(stream):
+                yield
+        finally:
+            self._streams.put(stream)
 
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:

@@ -15,8 +15,8 @@ from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.limits import MAX_PAIRS
 from capsrl.serve.requests import LabelRequest
-from capsrl.tables.rows import argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS
+from capsrl.tables.cells import argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
 

@@ -23,7 +23,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import open_writer
 from capsrl.files.replacing import remove_abandoned, replacing_folder
-from capsrl.options import RAW_TEXT, OptionKeywords, Options
+from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.model_files import read_files, write_files
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # what runs the model is imported with the first Doc, not wit
 _CPU = "cpu"
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
-_UNUSED = ("predicates", "trace", *RAW_TEXT)
+_UNUSED = ("predicates", "trace", *TEXT_LAYOUT)
 _OPTIONS = {
     option.name: option.default
     for option in dataclasses.fields(Options)

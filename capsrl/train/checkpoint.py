@@ -27,8 +27,8 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import file_digest
 from capsrl.files.replacing import replacing
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
+from capsrl.train.soft_labels import MANIFEST
 from capsrl.train.start import model_digest
-from teachers.shards import MANIFEST
 
 FORMAT = 2
 _EPOCHS = "train.epochs"

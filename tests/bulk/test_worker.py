@@ -16,7 +16,7 @@ from capsrl.bulk.status import Counts, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
 from capsrl.errors import ModelError
-from capsrl.tables.schema import arrow_schema, find_passed
+from capsrl.tables.columns import arrow_schema, find_passed
 
 ROWS = [
     {"id": "a", "text": "Mira sold her bicycle. She left.", "stars": 5},

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from capsrl.cli.options import option, option_errors, split_names, with_fields
 from capsrl.errors import ConfigError
-from capsrl.options import RAW_TEXT, Options
+from capsrl.options import TEXT_LAYOUT, Options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def test_all_labeling_options_are_options(capsrl, monkeypatch, command):
     shown = capsrl(command, "--help").out
     for each in fields(Options):
         # Gold files have words, and scores need no trace.
-        is_there = command == "label" or each.name not in (*RAW_TEXT, "trace")
+        is_there = command == "label" or each.name not in (*TEXT_LAYOUT, "trace")
         assert (f"--{each.name.replace('_', '-')}" in shown) == is_there
         assert (each.metadata["help"] in shown) == is_there
 
@@ -104,7 +104,7 @@ def test_names_with_commas():
 
 @pytest.mark.parametrize(
     ("command", "argument"),
-    [("bulk", "IN"), ("distill", "TEACHER"), ("label", "INPUT"), ("stats", "FILE")],
+    [("bulk", "IN"), ("label", "INPUT"), ("stats", "FILE")],
 )
 def test_arguments_that_may_be_repeated(capsrl, command, argument):
     assert f"{argument}..." in capsrl(command, "--help").out.split("Arguments")[0]

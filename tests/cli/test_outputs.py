@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from capsrl.tables.rows import argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS, arrow_schema
+from capsrl.tables.cells import argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS, arrow_schema
 
 TEXT = "Hi. Mira sold her bicycle, and Tom ran."
 CSV = 'id,stars,text\nr1,5,"Mira sold\nher bicycle. Hi."\nr2,1,\nr3,2,Dogs bark.\nr4,3\n'

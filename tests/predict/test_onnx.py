@@ -131,7 +131,7 @@ def test_views_are_computed_in_integers(folder, tmp_path):
     ours, exact = (
         [
             argument.probability
-            for sentence in labeler.label_sentences(TEXT, predicates="marked", raw=True)
+            for sentence in labeler.label_sentences(TEXT, predicates="marked", uncalibrated=True)
             for proposition in sentence.propositions
             for argument in proposition.arguments
         ]

@@ -12,7 +12,7 @@ from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.requests import LabelRequest
-from capsrl.tables.rows import argument_rows
+from capsrl.tables.cells import argument_rows
 from tests.helpers.serving import expected, same
 from tests.helpers.tiny_networks import make_labeler
 

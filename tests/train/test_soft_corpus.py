@@ -86,9 +86,8 @@ def teacher(tmp_path, monkeypatch):
 
 def test_student_of_another_corpus(teacher, tmp_path):
     network = make_network(make_config(), build_inventory(SENTENCES[:3]))
-    with pytest.raises(
-        DataError, match="got other senses, candidates, patterns; train teachers and"
-    ):
+    message = "the teachers have other senses, candidates, patterns than this corpus; train"
+    with pytest.raises(DataError, match=message):
         SoftCorpus(tmp_path, network)
 
 
