@@ -108,7 +108,7 @@ class ModelConfig:
     """Everything that decides the shape of the network."""
 
     tagger: Annotated[bool, "also predict parts of speech, which lemmas of raw text need"] = False
-    span_width: Annotated[
+    phrase_width: Annotated[
         int, NOT_NEGATIVE, "width of the scorer of argument phrases, 0 for heads only"
     ] = 0
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
@@ -132,7 +132,7 @@ class LossConfig:
     predicates: Annotated[float, NOT_NEGATIVE, "weight of predicate identification"] = 1.0
     gumbel: Annotated[bool, "add Gumbel noise to the logits (authors' code)"] = False
     tags: Annotated[float, NOT_NEGATIVE, "weight of the tagger's loss, if there is a tagger"] = 0.1
-    spans: Annotated[float, NOT_NEGATIVE, "weight of the loss of phrases, if they are scored"] = (
+    phrases: Annotated[float, NOT_NEGATIVE, "weight of the loss of phrases, if they are scored"] = (
         0.05
     )
 

@@ -22,8 +22,8 @@ from capsrl.options import (
 )
 from capsrl.predict.backend import Backend
 from capsrl.predict.calibration import Calibration, load_calibration
+from capsrl.predict.folder import choose_runtime, read_config, read_inventory
 from capsrl.predict.inventory import Inventory
-from capsrl.predict.loading import as_backend, open_backend
 from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
@@ -33,8 +33,7 @@ if TYPE_CHECKING:  # labeling needs no torch
     import torch
 
     from capsrl.network.network import Network
-    from capsrl.network.weights import Precision
-    from teachers.ensemble import Ensemble
+    from capsrl.network.save import Precision
 
 Text = str | Sentence
 Key = TypeVar("Key")
@@ -56,7 +55,7 @@ class Labeler:
 
     def __init__(
         self,
-        network: "Network | Ensemble | Backend",
+        network: "Network | Backend",
         config: ModelConfig,
         *,
         calibration: Calibration | None = None,
@@ -66,7 +65,7 @@ class Labeler:
     ) -> None:
         if threads is not None and threads < 1:
             raise ConfigError(f"threads: expected at least 1, got {threads}")
-        self.backend = as_backend(network, device)
+        self.backend = _as_backend(network, device)
         self.config = config
         self.frames = self.inventory.frames if frames is None else frames
         self._predictor = Predictor(self.backend, self.frames, calibration)
@@ -211,17 +210,6 @@ class Labeler:
         _check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
-        return self._label_many(texts, as_tuples, batch_size, progress, missing, chosen)
-
-    def _label_many(
-        self,
-        texts: Iterable[Any],
-        as_tuples: bool,
-        batch_size: int | None,
-        progress: bool,
-        missing: Missing,
-        options: Options,
-    ) -> Iterator[Any]:
         if progress:
             from capsrl.show.progress_bar import track_texts  # rich is not needed to label
 
@@ -232,9 +220,9 @@ class Labeler:
                 key, text = _pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
-                yield key, to_sentences(text, options.layout, position=position)
+                yield key, to_sentences(text, chosen.layout, position=position)
 
-        labeled = self.label_documents(documents(), batch_size=batch_size, options=options)
+        labeled = self.label_documents(documents(), batch_size=batch_size, options=chosen)
         return labeled if as_tuples else map(itemgetter(1), labeled)
 
     def label_documents(
@@ -303,16 +291,6 @@ class Labeler:
             )
             yield from map(with_phrases if options.phrases else without_phrases, labeled)
 
-    def most_pairs(self, sentences: Iterable[Sentence], options: Options) -> int:
-        """The most pairs of words that labeling may have to score, a measure of its cost.
-
-        Every word of a sentence may be a predicate, for which every word is scored. With a trace a
-        pair counts five times for each iteration, since a trace is written as well.
-        """
-        iterations = options.iterations or self.config.capsules.iterations
-        weight = 5 * (iterations + 1) if options.trace else 1
-        return weight * sum(len(sentence) ** 2 for sentence in sentences)
-
     def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
         """Write the model folder, replacing a model that was there; needs torch."""
         from capsrl.network.save import save_network
@@ -344,16 +322,41 @@ class Labeler:
         A model trained with fastText vectors looks for their file where its config.json says, and
         warns if it is gone: words that the training data did not have are then unknown.
         """
-        backend, config = open_backend(Path(folder), device=device, runtime=runtime)
+        runtime = choose_runtime(Path(folder), device, runtime)
+        open_model = _open_onnx if runtime == "onnx" else _load_network
+        network, config = open_model(Path(folder))
         labeler = cls(
-            backend,
+            network,
             config,
             calibration=load_calibration(Path(folder)),
+            device=device,
             threads=threads,
-            frames=choose_frames(frames, backend.inventory.frames),
+            frames=choose_frames(frames, network.inventory.frames),
         )
         labeler.folder = Path(folder)
         return labeler
+
+
+def _open_onnx(folder: Path) -> tuple[Backend, ModelConfig]:
+    from capsrl.predict.onnx import OnnxBackend
+
+    config, inventory = read_config(folder), read_inventory(folder)
+    return OnnxBackend(folder, inventory, n_iterations=config.capsules.iterations), config
+
+
+def _load_network(folder: Path) -> "tuple[Network, ModelConfig]":
+    from capsrl.network.save import load_network
+
+    return load_network(folder)
+
+
+def _as_backend(network: "Network | Backend", device: "str | torch.device | None") -> Backend:
+    """A network on a device; a backend stays what it is."""
+    if isinstance(network, Backend):
+        return network
+    from capsrl.network.backend import TorchBackend
+
+    return TorchBackend(network, device)
 
 
 def _by_document(

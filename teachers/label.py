@@ -133,7 +133,7 @@ def _label_batch(
     items = [with_predicates(item, ()) for _, item, _ in members]
     batch = network.collate(items, gold=False).to(teacher.torch_device)
     states = network.encode(batch)  # B T H
-    probs = (network.finder(states).float().sigmoid() * batch.mask).cpu().numpy()
+    probs: Array = (network.finder(states).float().sigmoid() * batch.mask).cpu().numpy()
     sentences: Sequence[Sentence] = [sentence for *_, sentence in members]
     numbers = np.array([number for number, *_ in members], dtype=np.int64)
     if network.tagger is not None:
@@ -160,7 +160,8 @@ def _label_batch(
         _add_propositions(
             logits, keys, mask[predicates.rows], predicates.n_candidates > 0, collected
         )
-    return probs.astype(np.float16)
+    halves: Array = probs.astype(np.float16)
+    return halves
 
 
 def _add_propositions(

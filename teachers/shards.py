@@ -10,10 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from capsrl.device import find_device
 from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest, open_writer
-from capsrl.network.backend import TorchBackend
+from capsrl.network.backend import TorchBackend, find_device
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import (
     MANIFEST,

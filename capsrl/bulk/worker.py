@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from capsrl.bulk.failures import Task
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.plan import Piece
 from capsrl.bulk.rows import RowReader
 from capsrl.bulk.status import Counts, counts_name, error_kind
@@ -51,7 +51,7 @@ class Worker:
         job.enter_folder()
         self._job = job
         self._labeler = job.load()
-        if fingerprint(job.model, job.frames) != model:
+        if job.fingerprint() != model:
             raise ModelError(
                 f"{job.model}: expected the model and frames of the plan, got others on "
                 f"{os.uname().nodename}; install the same on all machines"

@@ -12,6 +12,7 @@ from capsrl.cli.calibration_tables import print_fit
 from capsrl.cli.options import Device, FromCorpus, Json, Threads
 from capsrl.cli.scoring import read_corpus
 from capsrl.errors import DataError
+from capsrl.models import shipped_models
 
 
 def calibrate_command(
@@ -42,7 +43,7 @@ def calibrate_command(
         fit = calibrate(labeler, sentences)
     except DataError as error:
         raise DataError(f"{gold}: {error}") from None
-    folder = capsrl.shipped_models().get(model, Path(model))
+    folder = shipped_models().get(model, Path(model))
     file = fit.calibration.save(folder)
     if as_json:
         report = {"before": fit.before.to_dict(), "after": fit.after.to_dict()}

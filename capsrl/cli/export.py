@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-import capsrl
+from capsrl.models import shipped_models
 
 
 def export_command(
@@ -29,6 +29,6 @@ def export_command(
     # Here, so that --help needs no onnx.
     from capsrl.export.folder import export
 
-    folder = capsrl.shipped_models().get(model, Path(model))
+    folder = shipped_models().get(model, Path(model))
     for file in export(folder, int8=not floats):
         sys.stderr.write(f"{file}: {file.stat().st_size:,} bytes\n")

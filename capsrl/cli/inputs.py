@@ -17,7 +17,7 @@ from capsrl.files.compression import AND_COMPRESSED
 from capsrl.files.opening import STANDARD, find_encoding, name_of, read_lines, suffix_of
 from capsrl.files.remote import is_url
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
-from capsrl.formats.phrase_file import SUFFIX as SPANS
+from capsrl.formats.phrase_file import PHRASES_SUFFIX
 from capsrl.sentence import Sentence
 from capsrl.tables.documents import FORMATS as DOCUMENTS
 from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, files_of, find_inputs
@@ -248,7 +248,7 @@ def _find_files(folder: str, named: str | None, output: str, tables: TableOption
 
 
 def _is_known(path: Path) -> bool:
-    return suffix_of(path) in _KNOWN and SPANS not in path.name.lower()
+    return suffix_of(path, long=(PHRASES_SUFFIX,)) in _KNOWN
 
 
 def _is_same(path: str | Path, output: str) -> bool:

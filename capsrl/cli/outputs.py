@@ -11,7 +11,7 @@ from capsrl.files.compression import COMPRESSED
 from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
 from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.formats.jsonl import format_object
-from capsrl.formats.phrase_file import SUFFIX as SPANS
+from capsrl.formats.phrase_file import check_phrase_file
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
@@ -68,8 +68,7 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
             return "jsonl"
         [found] = formats
         return found if found in WRITABLE else "conllup"
-    is_spans = SPANS in Path(output).name.lower()
-    suffixes = SUFFIXES if is_spans else SUFFIXES | _SUFFIXES
+    suffixes = SUFFIXES | _SUFFIXES
     return format_of(output, named, formats=FORMATS, suffixes=suffixes, option="--to")
 
 
@@ -144,7 +143,7 @@ def _parts(labeled: Iterable[Labeled], output: Output) -> Iterator[str]:
         return html_parts(_sentences(labeled), title=output.title)
     if format == "svg":
         return iter([svg_sheet(_sentences(labeled)) + "\n"])
-    return format_sentences(_sentences(labeled), format)
+    return format_sentences(check_phrase_file(_sentences(labeled), output.path), format)
 
 
 def _sentences(labeled: Iterable[Labeled]) -> Iterator[Sentence]:

@@ -16,7 +16,7 @@ from capsrl.cli.score_tables import print_scores
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.opening import STANDARD
 from capsrl.formats.formats import CORPORA, SentenceReader, format_of, read_sentences
-from capsrl.formats.phrase_file import SUFFIX, spans_file_of
+from capsrl.formats.phrase_file import PHRASES_SUFFIX, phrase_file_of
 from capsrl.score import (
     MODES,
     MisalignedError,
@@ -58,10 +58,10 @@ class ScoreOptions:
     compare: Annotated[
         str | None, option("FILE", "Another prediction: is the difference significant?")
     ] = None
-    spans: Annotated[
+    score_phrases: Annotated[
         bool,
         typer.Option(
-            "--spans",
+            "--phrases",
             help="Score phrases too, as srl-eval.pl of CoNLL-2005: those of a JSONL file, or of "
             "GOLD.spans.tsv beside the file.",
         ),
@@ -88,16 +88,18 @@ class ScoreOptions:
 
     def read(self, path: str) -> SentenceReader:
         """Read a corpus in the format named, or that of its suffix, with phrases if needed."""
-        return read_corpus(path, self.from_format, spans=self.spans or self.errors is not None)
+        return read_corpus(
+            path, self.from_format, phrases=self.score_phrases or self.errors is not None
+        )
 
 
-def read_corpus(path: str, named: str | None, *, spans: bool = False) -> SentenceReader:
+def read_corpus(path: str, named: str | None, *, phrases: bool = False) -> SentenceReader:
     """Read a file with propositions; raises ConfigError for a file of raw text.
 
-    spans  read the phrases of the spans file beside it too, if there is one
+    phrases  read those of the phrase file beside it too, if there is one
     """
     format = format_of(path, named, formats=CORPORA, option="--from")
-    return read_sentences(path, format, spans=spans_file_of(path) if spans else None)
+    return read_sentences(path, format, phrases=phrase_file_of(path) if phrases else None)
 
 
 def check_standard_input(files: Iterable[str | None]) -> None:
@@ -153,7 +155,7 @@ def _score_files(
     files  the names of the gold file and of the systems
     kept   lists to which gold and the first prediction are appended, or None
     """
-    compared = [_with_phrases(system) for system in systems] if options.spans else systems
+    compared = [_with_phrases(system) for system in systems] if options.score_phrases else systems
     first, *others = compared
     try:
         scores, joint = score_systems(
@@ -162,7 +164,7 @@ def _score_files(
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
-            spans=options.spans,
+            phrases=options.score_phrases,
             confusion=options.confusion,
         )
     except MisalignedError as error:
@@ -209,10 +211,10 @@ def _with_phrases(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
 
 def _check_phrases(file: str, scores: Scores) -> None:
     n = scores.counts.gold_arguments
-    if scores.spans is not None and n and scores.spans.gold_heads == n:
+    if scores.phrases is not None and n and scores.phrases.gold_heads == n:
         raise DataError(
             f"{file}: expected arguments with phrases to score, got head words only; score a JSONL "
-            f"file with phrases, or put a file *{SUFFIX} beside it (docs/data.md)"
+            f"file with phrases, or put a file *{PHRASES_SUFFIX} beside it (docs/data.md)"
         )
 
 
@@ -228,8 +230,8 @@ def _place(sentences: Iterable[Sentence], name: str, word: int | None) -> str:
 
 
 def _report(scores: list[Scores], intervals: dict[str, Interval]) -> dict[str, Any]:
-    spans = {name: [interval.low, interval.high] for name, interval in intervals.items()}
-    return {**scores_to_dict(scores[0]), "interval": {"level": 0.95, **spans}}
+    bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
+    return {**scores_to_dict(scores[0]), "interval": {"level": 0.95, **bounds}}
 
 
 def _comparison(scores: Scores, test: PairedTest) -> dict[str, Any]:

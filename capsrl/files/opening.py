@@ -145,12 +145,16 @@ def find_encoding(name: str, option: str = "encoding") -> str:
     return "utf-8" if found == "utf-8-sig" else found
 
 
-def suffix_of(path: str | Path) -> str:
-    """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or ""."""
+def suffix_of(path: str | Path, *, long: tuple[str, ...] = ()) -> str:
+    """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or "".
+
+    long  suffixes that have a dot in them
+    """
     path = Path(path)
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
-    return path.suffix.lower()
+    found = (suffix for suffix in long if path.name.lower().endswith(suffix))
+    return next(found, path.suffix.lower())
 
 
 def check_compression(path: str | Path) -> None:

@@ -8,14 +8,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.device import find_device, limited_threads
+from capsrl.errors import ConfigError
 from capsrl.network.batches import collate_predicates
 from capsrl.network.network import Network, PropositionLogits
-from capsrl.predict.backend import Backend, Floats, Ids, Reading, Scores
+from capsrl.predict import Floats, Ids
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.indexing import IndexedSentence, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
-from teachers.ensemble import Ensemble
 
 # Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
@@ -32,9 +32,7 @@ class TorchBackend(Backend):
     batch_words = 2000
     max_pairs = 8192
 
-    def __init__(
-        self, network: Network | Ensemble, device: str | torch.device | None = None
-    ) -> None:
+    def __init__(self, network: Network, device: str | torch.device | None = None) -> None:
         self.torch_device = find_device(device)
         self.device = str(self.torch_device)
         self.network = network.to(self.torch_device)
@@ -119,6 +117,39 @@ class TorchBackend(Backend):
                 yield
         finally:
             self._streams.put(stream)
+
+
+def find_device(name: str | torch.device | None = None) -> torch.device:
+    """The device of this name, or the GPU if there is one.
+
+    Raises ConfigError for a device that this machine does not have.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        found = torch.cuda.device_count()
+        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
+    return device
+
+
+@contextmanager
+def limited_threads(number: int) -> Iterator[None]:
+    """Let torch compute with at most this many threads."""
+    before = torch.get_num_threads()
+    if number >= before:
+        yield
+        return
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:

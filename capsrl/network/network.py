@@ -11,7 +11,7 @@ from capsrl.network.batches import Batch, Predicates, collate
 from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
-from capsrl.network.phrases import SpanLogits, SpanScorer
+from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing, RoutingResult, route_predicates
 from capsrl.predict.indexing import IndexedSentence, index_sentence
@@ -26,13 +26,13 @@ class PropositionLogits:
     routing   P T R after each iteration
     senses    P C    over the candidates of each lemma
     patterns  P K    for lemmas that training did not have
-    spans     P T T  first and last words of phrases; None for a network without span scorer
+    spans     P T T  first and last words of phrases; None for a network without phrase scorer
     """
 
     routing: RoutingResult
     senses: Tensor
     patterns: Tensor
-    spans: SpanLogits | None = None
+    spans: PhraseLogits | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Network(nn.Module):
         capsules: WordCapsuleLayer,
         routing: Routing,
         tagger: Tagger | None,
-        spans: SpanScorer | None,
+        spans: PhraseScorer | None,
         capsule_dropout: float,
         n_iterations: int,
         routing_chunks: int,
@@ -89,7 +89,7 @@ class Network(nn.Module):
         self.forms = capsules  # its key in saved weights
         self.routing = routing
         self.tagger = tagger
-        self.spans = spans
+        self.spans = spans  # its key in saved weights
         self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations
         self.routing_chunks = routing_chunks

@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.predict import Floats, Ids
 from capsrl.predict.indexing import IndexedSentence
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
-
-Floats = NDArray[np.float32]
-Ids = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Scores:
     probs     P T         their probabilities, in double precision
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
-    firsts    P T         first word of the phrase of each word; None without a span scorer
+    firsts    P T         first word of the phrase of each word; None without a phrase scorer
     lasts     P T         last word
     steps     N+1 P T R   logits before the first and after each iteration, if a trace is asked for
     capsules  N P R D     with a trace, if the variant has them; else None

@@ -17,13 +17,13 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
-from capsrl.predict.backend import Backend, Floats, Reading, Scores
+from capsrl.predict import Floats
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.decode import most_probable
+from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, digest_of, find_stored, unsigned
 from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
-from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
-from capsrl.predict.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
 
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node

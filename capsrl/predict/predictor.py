@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from capsrl.errors import ConfigError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import Options
-from capsrl.predict.backend import Backend, Ids, Reading
+from capsrl.predict import Ids
+from capsrl.predict.backend import Backend, Reading
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.decode import build_propositions, decode

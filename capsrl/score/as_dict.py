@@ -6,8 +6,8 @@ from typing import Any
 from capsrl.score.breakdown import OF_ARGUMENTS, Row
 from capsrl.score.counts import PRF, Counts, percent
 from capsrl.score.mistakes import Confusion, most_common
+from capsrl.score.phrases import PREDICATE, PhraseScores
 from capsrl.score.scorer import Scores, official_lines
-from capsrl.score.spans import PREDICATE, SpanScores
 
 NONE = "none"  # in place of a role: there is no such argument
 
@@ -45,8 +45,8 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
         },
         "breakdowns": {name: _rows(name, rows) for name, rows in scores.breakdowns.items()},
     }
-    if scores.spans is not None:
-        report["spans"] = _spans(scores.spans)
+    if scores.phrases is not None:
+        report["spans"] = _phrases(scores.phrases)
     if scores.confusion is not None:
         report["confusion"] = _confusion(scores.confusion)
     return report
@@ -63,7 +63,7 @@ def _confusion(confusion: Confusion) -> dict[str, Any]:
     }
 
 
-def _spans(scores: SpanScores) -> dict[str, Any]:
+def _phrases(scores: PhraseScores) -> dict[str, Any]:
     return {
         **_prf(scores.overall),
         "end_to_end": _prf(scores.end_to_end),

@@ -14,7 +14,7 @@ from capsrl.score.breakdown import Breakdowns, Row, Seen
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode, match_sentence
 from capsrl.score.mistakes import Confusion
-from capsrl.score.spans import SpanScores
+from capsrl.score.phrases import PhraseScores
 from capsrl.sentence import Sentence
 
 
@@ -52,7 +52,7 @@ class Scores:
     sentence_counts  (correct, gold, predicted) -> number of sentences with these counts in
                      this mode, what `capsrl.score.significance` resamples
     breakdowns       breakdown -> row -> figures, for those asked for
-    spans            the scores of the phrases, if asked for; the same in every mode
+    phrases          the scores of the phrases, if asked for; the same in every mode
     confusion        which roles and senses are taken for which, if asked for
     """
 
@@ -61,7 +61,7 @@ class Scores:
     official: Counts
     sentence_counts: Mapping[tuple[int, ...], int]
     breakdowns: Mapping[str, Mapping[str, Row]]
-    spans: SpanScores | None = None
+    phrases: PhraseScores | None = None
     confusion: Confusion | None = None
 
     @property
@@ -92,7 +92,7 @@ def score(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
-    spans: bool = False,
+    phrases: bool = False,
     confusion: bool = False,
 ) -> Scores:
     """Compare predicted propositions with gold ones, sentence by sentence.
@@ -102,13 +102,13 @@ def score(
            under the right sense, and C- and R- arguments only together with what they continue
     by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
     train  the sentences trained on, for the breakdowns by seen lemma and sense
-    spans  score the phrases of arguments too, as `capsrl.score.spans` does
+    phrases  score the phrases of arguments too, as `capsrl.score.phrases` does
     confusion  count which roles and senses are taken for which
     Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
     ConfigError for an unknown mode or breakdown.
     """
     return score_systems(
-        gold, [pred], mode=mode, by=by, train=train, spans=spans, confusion=confusion
+        gold, [pred], mode=mode, by=by, train=train, phrases=phrases, confusion=confusion
     )[0][0]
 
 
@@ -119,7 +119,7 @@ def score_systems(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
-    spans: bool = False,
+    phrases: bool = False,
     confusion: bool = False,
 ) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
     """Score several predictions in one pass over gold.
@@ -134,7 +134,7 @@ def score_systems(
         _Collector(
             mode,
             Breakdowns(by, seen),
-            SpanScores() if spans else None,
+            PhraseScores() if phrases else None,
             Confusion() if confusion else None,
         )
         for _ in systems
@@ -155,7 +155,7 @@ class _Collector:
         self,
         mode: Mode,
         breakdowns: Breakdowns,
-        spans: SpanScores | None,
+        phrases: PhraseScores | None,
         confusion: Confusion | None,
     ) -> None:
         self._mode = mode
@@ -163,7 +163,7 @@ class _Collector:
         self._counts = self._official if mode == "official" else Counts()
         self._sentence_counts: Counter[tuple[int, ...]] = Counter()
         self._breakdowns = breakdowns
-        self._spans = spans
+        self._phrases = phrases
         self._confusion = confusion
 
     def add(self, gold: Sentence, pred: Sentence) -> tuple[int, int, int]:
@@ -174,8 +174,8 @@ class _Collector:
             triple = self._counts.add(matches)
         self._sentence_counts[triple] += 1
         self._breakdowns.add(gold, matches)
-        if self._spans is not None:
-            self._spans.add(gold, pred)
+        if self._phrases is not None:
+            self._phrases.add(gold, pred)
         if self._confusion is not None:
             self._confusion.add(matches)
         return triple
@@ -187,7 +187,7 @@ class _Collector:
             self._official,
             self._sentence_counts,
             self._breakdowns.tables(),
-            self._spans,
+            self._phrases,
             self._confusion,
         )
 

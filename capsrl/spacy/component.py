@@ -23,6 +23,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import open_writer
 from capsrl.files.replacing import remove_abandoned, replacing_folder
+from capsrl.models import shipped_models
 from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.model_files import read_files, write_files
@@ -64,7 +65,7 @@ def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  #
     """
     component = Component(name, **settings)
     languages = (component.model, _ANY_LANGUAGE)
-    if component.model in capsrl.shipped_models() and nlp.lang not in languages:
+    if component.model in shipped_models() and nlp.lang not in languages:
         warnings.warn(
             f"{name}: expected a pipeline of the language {component.model}, which the model is "
             f"for, got {nlp.lang}; name a model of that language in the setting `model`",
@@ -275,7 +276,7 @@ class Component(Pipe):
         return self
 
     def _is_shipped(self) -> bool:
-        return self._files is None and self.model in capsrl.shipped_models()
+        return self._files is None and self.model in shipped_models()
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__ | {"_labeler": None}  # loaded again where it is needed

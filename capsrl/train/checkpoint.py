@@ -21,14 +21,14 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import file_digest
 from capsrl.files.replacing import replacing
+from capsrl.models import find_model
+from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
 from capsrl.train.soft_labels import MANIFEST
-from capsrl.train.start import model_digest
 
 FORMAT = 2
 _EPOCHS = "train.epochs"
@@ -113,7 +113,7 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     if shards is not None:
         fingerprint["distill.shards"] = _name_and_digest(os.path.join(shards, MANIFEST))
     if recipe.train.from_ is not None:
-        digest = model_digest(find_model(recipe.train.from_))
+        digest = model_fingerprint(find_model(recipe.train.from_))
         fingerprint["train.from"] = f"{fingerprint['train.from']} (sha256 {digest})"
     return fingerprint | {
         "data.train": _name_and_digest(data.train),

@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from capsrl.bulk.failures import Task
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.scan import scan
@@ -30,7 +30,7 @@ EXPECTED = {"documents": 5, "sentences": 3, "errors": {"no text": 1, "too long":
 
 @pytest.fixture(scope="module")
 def model():
-    return fingerprint("en", None)
+    return Job(output="").fingerprint()
 
 
 def make_job(tmp_path, output=None, columns=None, **settings):

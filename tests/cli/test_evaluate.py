@@ -54,7 +54,7 @@ def test_tables(evaluate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
+        ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (
@@ -91,24 +91,24 @@ def test_our_warnings_are_one_line(evaluate, tmp_path):
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("span_width", [0, 4])
+@pytest.mark.parametrize("phrase_width", [0, 4])
 @pytest.mark.parametrize("labeling", [(), ("--no-phrases",)])
-def test_phrases_are_scored(capsrl, tmp_path, span_width, labeling):
-    make_labeler(make_config(span_width=span_width)).save(tmp_path / "model")
+def test_phrases_are_scored(capsrl, tmp_path, phrase_width, labeling):
+    make_labeler(make_config(phrase_width=phrase_width)).save(tmp_path / "model")
     gold = [with_phrases(sentence) for sentence in read_sentences(TINY)]
     write_sentences(gold, tmp_path / "gold.jsonl")
     model = ("--model", "model", "--device", "cpu")
-    done = capsrl("evaluate", "gold.jsonl", *model, "--spans", "--json", *labeling)
+    done = capsrl("evaluate", "gold.jsonl", *model, "--phrases", "--json", *labeling)
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)["spans"]
     capsrl("label", "gold.jsonl", *model, "-o", "out.jsonl", *labeling)
-    scores = score(gold, read_sentences("out.jsonl"), spans=True)
+    scores = score(gold, read_sentences("out.jsonl"), phrases=True)
     assert found == scores_to_dict(scores)["spans"]
     n_arguments = scores.counts.pred_arguments
     assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}
     exact = found["boundaries_of_right_heads"]
     assert exact["of"] > 0
-    if span_width == 0 and not labeling:
+    if phrase_width == 0 and not labeling:
         assert exact["correct"] == exact["of"]  # both from the parse of the file
     else:
         assert exact["correct"] < exact["of"]

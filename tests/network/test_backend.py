@@ -5,8 +5,15 @@ import pytest
 import torch
 
 import capsrl
+from capsrl.errors import ConfigError
 from capsrl.network import backend as torch_backend
-from capsrl.network.backend import IN_FLIGHT, THREADED_WORDS, TorchBackend
+from capsrl.network.backend import (
+    IN_FLIGHT,
+    THREADED_WORDS,
+    TorchBackend,
+    find_device,
+    limited_threads,
+)
 from capsrl.predict import decode
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import make_labeler
@@ -27,6 +34,30 @@ def test_most_probable_is_that_of_numpy():
     np.testing.assert_array_equal(ids.numpy(), expected_ids)
     np.testing.assert_allclose(probs.numpy(), expected_probs, rtol=1e-6)
     assert probs.dtype == torch.float64
+
+
+def test_find_device():
+    assert find_device("cpu") == torch.device("cpu")
+    assert find_device() == torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    n_gpus = torch.cuda.device_count()
+    with pytest.raises(ConfigError, match=f"which has {n_gpus}, got cuda:{n_gpus}"):
+        find_device(f"cuda:{n_gpus}")
+    for name in ("tpu", "meta", "cuda:x"):
+        with pytest.raises(ConfigError, match=f"device: expected cpu, cuda or cuda:N, got {name}"):
+            find_device(name)
+
+
+def test_threads_are_limited_for_a_while():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with limited_threads(1):
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+        with limited_threads(8):  # never more than the caller has allowed
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
 
 
 def test_small_batches_get_one_thread():

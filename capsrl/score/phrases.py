@@ -26,7 +26,7 @@ _CONTINUES = "C-"
 
 
 @dataclass(slots=True)
-class SpanScores:
+class PhraseScores:
     """The scores of phrases over a corpus.
 
     overall      all roles but V, as srl-eval.pl prints them
