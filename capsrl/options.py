@@ -11,7 +11,7 @@ from typing import Literal, TypedDict, Unpack, get_args
 
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 
 PredicateSource = Literal["auto", "marked", "found"]
 PredicatePos = Literal["verb", "noun", "adjective"]
@@ -57,9 +57,7 @@ class Options:
 
     predicates: PredicateSource = field(
         default="auto",
-        metadata={
-            "help": "marked: those of the corpus. found: by the model. auto: marked if any are."
-        },
+        metadata={"help": "auto: marked in the input if any are, else found."},
     )
     pos: Collection[PredicatePos] | None = field(
         default=None, metadata={"help": "Only predicates of these parts of speech."}
@@ -67,25 +65,18 @@ class Options:
     iterations: int | None = field(
         default=None, metadata={"help": "Routing iterations (default: as trained)."}
     )
-    threshold: float = field(
-        default=0.0, metadata={"help": "Leave out arguments that are less probable than this."}
-    )
+    threshold: float = field(default=0.0, metadata={"help": "Minimum probability of an argument."})
     sense_threshold: float = field(
-        default=0.0,
-        metadata={"help": "Leave out propositions whose sense is less probable than this."},
+        default=0.0, metadata={"help": "Minimum probability of a sense."}
     )
     proposition_threshold: float = field(
-        default=0.0,
-        metadata={
-            "help": "Leave out propositions less probable than this: sense and all arguments right."
-        },
+        default=0.0, metadata={"help": "Minimum probability of a whole proposition."}
     )
     trace: bool = field(
-        default=False,
-        metadata={"help": "Show or keep the role probabilities of every iteration."},
+        default=False, metadata={"help": "Keep the role probabilities of every iteration."}
     )
     phrases: bool = field(
-        default=True, metadata={"help": "Give the phrase of each argument, not only its head word."}
+        default=True, metadata={"help": "Phrases of arguments, not only head words."}
     )
     html: bool = field(
         default=False,

@@ -15,7 +15,7 @@ import capsrl
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.formats.jsonl import sentence_from_dict
 from capsrl.sentence import Sentence
-from capsrl.show.role_history import role_histories
+from capsrl.show.formatting import role_histories
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text
 from tests.helpers.tiny_networks import assert_same_answers, make_labeler
 
@@ -242,7 +242,7 @@ def test_no_predicate_stands_between_words(labeler):
         labeler.label(Sentence(["Dogs", "bark"]), at=[2])
     with pytest.raises(ValueError, match="expected the position of a word, got -1"):
         labeler.label(Sentence(["Dogs", "bark"]), at=[-1])
-    with pytest.raises(ValueError, match="at: expected with one text, got several"):
+    with pytest.raises(ValueError, match="at: works with one text only"):
         labeler.label(["Dogs bark."], at=[5])
 
 
@@ -267,7 +267,7 @@ def test_parts_of_speech(labeler):
 
 
 def test_parts_of_speech_need_tags():
-    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with a"):
+    with pytest.raises(ConfigError, match="pos: predicates are selected by the tags of words"):
         make_labeler().label("Dogs bark.", pos=["verb"])
 
 
@@ -409,9 +409,9 @@ def test_a_megabyte_of_prose(labeler):
 
 
 def test_a_model_that_is_neither_a_folder_nor_a_name(tmp_path):
-    with pytest.raises(ModelError, match=r"^xx: expected a model folder, or the .*\(en\), got nei"):
+    with pytest.raises(ModelError, match=r"^xx: not a model folder, nor the name .*\(en\)$"):
         capsrl.load("xx")
-    with pytest.raises(ModelError, match="expected a model folder, or the name"):
+    with pytest.raises(ModelError, match="absent: not a model folder, nor the name"):
         capsrl.load(tmp_path / "absent")
 
 

@@ -2,16 +2,14 @@
 
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Annotated
-
-import typer
 
 from capsrl.cli.inputs import check_text, refuse_same
-from capsrl.cli.options import Encoding, From, option
+from capsrl.cli.options import ENCODING, argument, command, format_option, option
 from capsrl.cli.progress import watched_lines
 from capsrl.files.opening import name_of
 from capsrl.formats.formats import (
     EXPORTS,
+    READABLE,
     TEXT,
     WRITABLE,
     find_lost,
@@ -22,39 +20,35 @@ from capsrl.formats.formats import (
 from capsrl.sentence import Sentence
 
 
+@command(
+    {
+        "Arguments": [
+            argument("source", "IN", "File to read; - is stdin."),
+            argument("target", "OUT", "File to write; - is stdout."),
+        ],
+        "Options": [
+            format_option("--from", READABLE),
+            ENCODING,
+            format_option("--to", (*WRITABLE, *EXPORTS)),
+            option("--merge CONLLU", "CoNLL-U file with the words of IN (stand-off UP 2.0)."),
+            option("--phrases FILE", "Phrases of the arguments of IN: a file *.spans.tsv."),
+        ],
+    }
+)
 def convert_command(
-    source: Annotated[
-        str,
-        typer.Argument(metavar="IN", help="File to read; - is stdin."),
-    ],
-    target: Annotated[
-        str,
-        typer.Argument(metavar="OUT", help="File to write; - is stdout."),
-    ],
+    source: str,
+    target: str,
     *,
-    from_format: From = None,
-    encoding: Encoding = None,
-    to_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the output: {', '.join((*WRITABLE, *EXPORTS))}. "
-            "Default: by the suffix of OUT.",
-            "--to",
-        ),
-    ] = None,
-    merge: Annotated[
-        str | None,
-        option("CONLLU", "Treebank with the words of a Universal PropBank 2.0 stand-off file."),
-    ] = None,
-    phrases: Annotated[
-        str | None, option("FILE", "Phrases of the arguments of IN: a file *.spans.tsv.")
-    ] = None,
+    from_format: str | None,
+    encoding: str | None,
+    to_format: str | None,
+    merge: str | None,
+    phrases: str | None,
 ) -> None:
     """Convert a corpus to another format.
 
-    Formats are known by suffix (.txt .conll09 .conll .conllu .conllup .jsonl .ndjson, also
-    compressed: .gz .xz .bz2 .zst), or named. OUT is replaced only when everything has been written.
+    Formats are known by suffix (.txt .conll09 .conll .conllu .conllup .jsonl .ndjson), also of
+    compressed files (.gz .xz .bz2 .zst), or named. OUT is replaced when all has been written.
     """
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=(*WRITABLE, *EXPORTS), option="--to")

@@ -23,7 +23,7 @@ from capsrl.tables.documents import FORMATS as DOCUMENTS
 from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, files_of, find_inputs
 from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
 from capsrl.tables.labeled import Labeled, split_document
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
 _HTML = (".html", ".htm")

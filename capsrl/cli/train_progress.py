@@ -9,8 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 if TYPE_CHECKING:  # `capsrl train --help` needs no torch
-    from capsrl.train.log import Record
-    from capsrl.train.loop import Report
+    from capsrl.train.log import Record, Report
 
 
 @contextmanager

@@ -14,7 +14,7 @@ Phrases that do not overlap are kept whole. An argument without a phrase has onl
 import json
 from collections.abc import Callable, Iterator
 
-from capsrl.formats.roles import propbank_role
+from capsrl.frames.roles import propbank_role
 from capsrl.sentence import Argument, Proposition, Sentence
 
 PREDICATE = "V"

@@ -44,7 +44,7 @@ from capsrl.formats.phrase_file import (
 )
 from capsrl.formats.universal_propbank import read_up1, read_up2
 from capsrl.sentence import Sentence
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_lines
 
 TEXT = "text"
@@ -206,6 +206,17 @@ def read_sentences(
     return parse_sentences(
         lines, format, source=name_of(path), merge=merge, layout=layout, phrases=phrases
     )
+
+
+def read_corpus(
+    path: str | Path, named: str | None = None, *, phrases: str | Path | None = None
+) -> SentenceReader:
+    """Read a file with propositions, in the format named or by its suffix, for the command line.
+
+    Raises ConfigError for a format without propositions.
+    """
+    format = format_of(path, named, formats=CORPORA, option="--from")
+    return read_sentences(path, format, phrases=phrases)
 
 
 def parse_sentences(

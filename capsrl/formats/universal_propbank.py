@@ -7,7 +7,7 @@ projected (others)     eight columns, then Y at predicates, then the roleset, th
 
 2.0 has no words: a CoNLL-U Plus file with ID, UP:PRED, UP:ARGHEADS and UP:ARGSPANS, which is merged
 by sent_id with the CoNLL-U file it was made from.
-Roles get their CoNLL-2009 names (`capsrl.formats.roles`): ARG0 becomes A0, ARGM-TMP AM-TMP.
+Roles get their CoNLL-2009 names (`capsrl.frames.roles`): ARG0 becomes A0, ARGM-TMP AM-TMP.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from capsrl.formats.conllu import (
     read_conllu,
     read_tables,
 )
-from capsrl.formats.roles import conll09_role
+from capsrl.frames.roles import conll09_role
 from capsrl.sentence import Argument, Proposition, Sentence
 
 _STAND_OFF = ("ID", "UP:PRED", "UP:ARGHEADS")

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from capsrl.errors import DataError
 from capsrl.files.opening import open_writer, read_lines
+from capsrl.frames.roles import MODIFIERS
 
 FORMAT = "# capsrl frame index 1"  # raised when older versions of capsrl cannot read the file
 
@@ -34,33 +35,6 @@ _THEMATIC = {
     **{"DOM": "Domain", "ANC": "Anchor", "SCL": "Scale", "PRT": "Part", "WHL": "Whole"},
     **{"SET": "Set", "ORT": "Orientation", "ANG": "Angle", "PLN": "Plane"},
     "VSP": "verb-specific",
-}
-
-# Roles that mean the same for every sense.
-MODIFIERS = {
-    "AA": "causer of the action",
-    "AM-ADJ": "adjectival",
-    "AM-ADV": "adverbial",
-    "AM-CAU": "cause",
-    "AM-COM": "companion",
-    "AM-CXN": "construction",
-    "AM-DIR": "direction",
-    "AM-DIS": "discourse",
-    "AM-DSP": "direct speech",
-    "AM-EXT": "extent",
-    "AM-GOL": "goal",
-    "AM-LOC": "location",
-    "AM-LVB": "light verb",
-    "AM-MNR": "manner",
-    "AM-MOD": "modal",
-    "AM-NEG": "negation",
-    "AM-PNC": "purpose",
-    "AM-PRD": "secondary predicate",
-    "AM-PRP": "purpose",
-    "AM-PRR": "predicating relation",
-    "AM-REC": "reciprocal",
-    "AM-TMP": "time",
-    "V": "part of the predicate",
 }
 
 _FIRST = 8  # lemmas that are searched for one by one; to sort all rows takes as long as about ten

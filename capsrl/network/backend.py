@@ -29,6 +29,7 @@ class TorchBackend(Backend):
     device  cpu, cuda, cuda:1; default: the GPU if there is one
     """
 
+    runtime = "torch"
     batch_words = 2000
     max_pairs = 8192
 
@@ -134,7 +135,7 @@ def find_device(name: str | torch.device | None = None) -> torch.device:
         raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         found = torch.cuda.device_count()
-        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
+        raise ConfigError(f"device: no {name}; this machine has {found} GPUs")
     return device
 
 

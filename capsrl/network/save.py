@@ -88,7 +88,7 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     check_weights(weights, wanted, source=folder)
     extra = sorted(weights.keys() - wanted.keys())
     if extra:
-        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json does not require")
+        raise ModelError(f"{folder}: tensor {extra[0]} is not part of the network of config.json")
     network.load_state_dict(weights, assign=True)
     attach_files(network, config.embeddings)
     return network, config
@@ -155,7 +155,7 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
         try:
             stored.update(load_file(file))
         except (SafetensorError, OSError) as error:
-            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+            raise ModelError(f"{file}: not a safetensors file: {error}") from None
     weights: dict[str, Tensor] = {}
     for name, tensor in stored.items():
         if name.endswith(SCALE):

@@ -61,6 +61,7 @@ class Scores:
 class Backend(ABC):
     """Runs a network on sentences.
 
+    runtime           onnx or torch
     device            cpu, or a GPU: cuda:0
     has_tagger        the network predicts parts of speech
     marks_predicates  the network encodes a sentence once per predicate, in `score`
@@ -71,6 +72,7 @@ class Backend(ABC):
     """
 
     inventory: Inventory
+    runtime: str
     device: str
     has_tagger: bool
     marks_predicates: bool

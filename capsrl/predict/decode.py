@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.frames.index import NO_FRAMES, FrameIndex
+from capsrl.options import Options
 from capsrl.predict import Floats, Ids
 from capsrl.predict.backend import Scores
 from capsrl.predict.calibration import Confidences
@@ -22,8 +23,10 @@ from capsrl.predict.candidates import (
     score_senses,
 )
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
-from capsrl.sentence import Argument, Phrase, Proposition, Trace
+from capsrl.sentence import Argument, Proposition, Sentence, Trace, phrase_at
+from capsrl.text.phrases import find_phrase
 
+_DEFAULTS = Options()
 _NUMBERED = frozenset(f"A{number}" for number in range(6))
 
 
@@ -94,53 +97,86 @@ def decode(
     )
 
 
-def build_propositions(decoded: Decoded, frames: FrameIndex = NO_FRAMES) -> list[Proposition]:
-    """Make a proposition of each decoded predicate; the frames say what senses and roles mean."""
+def build_propositions(
+    decoded: Decoded,
+    sentences: Sequence[Sentence],
+    options: Options = _DEFAULTS,
+    frames: FrameIndex = NO_FRAMES,
+) -> list[Proposition | None]:
+    """Make the proposition of each decoded predicate, with forms, offsets and phrases.
+
+    None for one that is less probable than the options ask for.
+
+    sentences  P  the sentence of each predicate
+    frames     say what senses and roles mean
+    """
     found = decoded.confidences
-    arguments: list[list[Argument]] = [[] for _ in decoded.positions]
-    none = [None] * len(decoded.words)
-    phrases: Sequence[tuple[int, int] | None] = decoded.phrases or none
-    for owner, word, role, probability, phrase in zip(
+    arguments = _build_arguments(decoded, sentences, options, frames)
+    propositions: list[Proposition | None] = []
+    for row, (sentence, position, sense, predicate, probability, whole) in enumerate(
+        zip(
+            sentences,
+            decoded.positions,
+            decoded.senses,
+            found.predicates.tolist(),
+            found.senses.tolist(),
+            found.propositions.tolist(),
+            strict=True,
+        )
+    ):
+        if probability < options.sense_threshold or whole < options.proposition_threshold:
+            propositions.append(None)
+            continue
+        start, end = (None, None) if sentence.offsets is None else sentence.offsets[position]
+        propositions.append(
+            Proposition(
+                position,
+                sense,
+                tuple(arguments[row]),
+                probability,
+                start,
+                end,
+                trace=decoded.traces[row],
+                form=sentence.words[position],
+                guessed=decoded.guessed[row],
+                definition=frames.definition(sense),
+                frames=frames.links(sense),
+                predicate_probability=None if predicate != predicate else predicate,  # NaN: marked
+                joint_probability=whole,
+            )
+        )
+    return propositions
+
+
+def _build_arguments(
+    decoded: Decoded, sentences: Sequence[Sentence], options: Options, frames: FrameIndex
+) -> list[list[Argument]]:
+    """The arguments of each predicate that are as probable as the options ask for."""
+    found = decoded.confidences
+    arguments: list[list[Argument]] = [[] for _ in sentences]
+    edges: Sequence[tuple[int, int] | None] = decoded.phrases or [None] * len(decoded.words)
+    for owner, word, role, probability, edge in zip(
         found.owners.tolist(),
         decoded.words,
         decoded.roles,
         found.arguments.tolist(),
-        phrases,
+        edges,
         strict=True,
     ):
+        if probability < options.threshold:
+            continue
+        sentence, phrase = sentences[owner], None
+        if options.phrases:
+            # Without the model's own phrase that of the parse, if there is one.
+            edge = edge or find_phrase(sentence, decoded.positions[owner], role, word)
+            phrase = edge and phrase_at(sentence, *edge)
+        start, end = (None, None) if sentence.offsets is None else sentence.offsets[word]
+        meaning = frames.meaning(decoded.senses[owner], role)
+        form = sentence.words[word]
         arguments[owner].append(
-            Argument(
-                role,
-                word,
-                probability,
-                phrase=None if phrase is None else Phrase(*phrase),
-                meaning=frames.meaning(decoded.senses[owner], role),
-            )
+            Argument(role, word, probability, start, end, form, phrase, meaning)
         )
-    return [
-        Proposition(
-            predicate=position,
-            sense=sense,
-            arguments=tuple(arguments[row]),
-            probability=probability,
-            trace=decoded.traces[row],
-            guessed=decoded.guessed[row],
-            definition=frames.definition(sense),
-            frames=frames.links(sense),
-            predicate_probability=None if predicate != predicate else predicate,  # NaN: marked
-            joint_probability=whole,
-        )
-        for row, (position, sense, predicate, probability, whole) in enumerate(
-            zip(
-                decoded.positions,
-                decoded.senses,
-                found.predicates.tolist(),
-                found.senses.tolist(),
-                found.propositions.tolist(),
-                strict=True,
-            )
-        )
-    ]
+    return arguments
 
 
 def _choose_senses(

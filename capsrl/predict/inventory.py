@@ -168,7 +168,7 @@ class Inventory:
         names = (*_VOCABS, "senses", "sense_counts", "candidates", _LEMMATIZER)
         missing = [name for name in names if name not in data]
         if missing:
-            raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
+            raise ModelError(f"{source}: no entry {', '.join(missing)}")
         vocabs = {name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCABS}
         _check_senses(data, source)
         return cls(
@@ -249,8 +249,7 @@ def build_inventory(
         _count_senses(sentence, counts["sense"], senses_of_lemma)
     if not counts["sense"]:
         raise DataError(
-            f"{source}: expected predicates with senses, got none; "
-            "a file without senses cannot be used for training"
+            f"{source}: no predicate has a sense; a file without senses cannot be used for training"
         )
     for sentence in partial:
         counts["word"].update(sentence.words)

@@ -4,7 +4,6 @@ A sentence longer than the encoder accepts is read in windows that overlap by ha
 is taken from the window in which it has most context; nothing is truncated.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.errors import ModelError, install_hint
+from capsrl.predict.folder import read_json
 from capsrl.predict.wordpiece import WordPiece, read_wordpiece
 from capsrl.sentence import Sentence
 from capsrl.text.spacing import spaces_before
@@ -185,14 +185,7 @@ class SubwordReader:
 
 def read_encoder_config(folder: Path) -> dict[str, Any]:
     """The settings in config.json, under the names that this type of encoder uses."""
-    file = folder / "config.json"
-    try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
-    if not isinstance(config, dict):
-        raise ModelError(f"{file}: expected a JSON object, got {type(config).__name__}")
-    return config
+    return read_json(folder / "config.json")
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
@@ -204,13 +197,13 @@ def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise ModelError(
-            f"{folder}: expected tokenizer.json, got no such file; save the tokenizer again with "
+            f"{folder}: tokenizer.json is missing; save the tokenizer again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
     try:
         wordpiece = read_wordpiece(file)
     except ValueError as error:
-        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
+        raise ModelError(f"{file}: not a tokenizer: {error}") from None
     return wordpiece or _read_other_tokenizer(file)
 
 
@@ -225,7 +218,7 @@ def _read_other_tokenizer(file: Path) -> "Tokenizer":
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
+        raise ModelError(f"{file}: not a tokenizer: {error}") from None
     if isinstance(tokenizer.pre_tokenizer, ByteLevel):
         # Words are given one by one; without a space, "dog" would be tokenized as in "hotdog".
         tokenizer.pre_tokenizer.add_prefix_space = True

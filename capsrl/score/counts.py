@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from capsrl.score.matching import Arc, Match, Reading
-from capsrl.score.primesrl import is_core
+from capsrl.score.matching import Arc, Match, Reading, is_core
 
 
 def percent(part: int, whole: int) -> float:

@@ -13,11 +13,38 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create
 from pydantic_core import from_json
 
 from capsrl.options import Options, PredicatePos
-from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS, Limits
 
 Format = Literal["json", "csv", "conll09"]
 
+MAX_ITERATIONS = 10  # the paper goes to 6; the size of a trace grows with them
+MAX_PREDICATES = 1000
+MAX_TEXTS = 100
 _MAX_SHOWN = 60  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one server.
+
+    body              bytes of a request body
+    drain             bytes of an oversized body that are read and dropped before it is refused:
+                      a client that is still sending could not read the response
+    characters        total length of the texts of a request
+    trace_characters  the same for a request with a trace, whose size is words x predicates
+    seconds           time to receive a request, and time to answer it
+    queue             number of requests that may wait
+    batch             number of requests labeled together; None: 8 with onnx, else 32
+    batch_characters  total length of their texts, unless a single request is longer
+    """
+
+    body: int = 1 << 20
+    drain: int = 16 << 20
+    characters: int = 20_000
+    trace_characters: int = 4_000
+    seconds: float = 30.0
+    queue: int = 64
+    batch: int | None = None
+    batch_characters: int = 10_000
 
 
 @dataclass(frozen=True)

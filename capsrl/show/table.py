@@ -10,8 +10,15 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.formatting import GUESS_NOTE, show_offsets, show_probability, show_sense, visible
-from capsrl.show.role_history import RoleHistory, histories_or_arguments
+from capsrl.show.formatting import (
+    GUESS_NOTE,
+    RoleHistory,
+    histories_or_arguments,
+    show_offsets,
+    show_probability,
+    show_sense,
+    visible,
+)
 from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 

@@ -8,7 +8,7 @@ from capsrl.sentence import Sentence
 from capsrl.tables.cells import Cells, argument_rows, sentence_row
 from capsrl.tables.columns import NOTHING, Passed
 from capsrl.tables.documents import Document
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
 

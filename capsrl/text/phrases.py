@@ -68,12 +68,17 @@ def phrase_of(
     sentence: Sentence, proposition: Proposition, argument: Argument
 ) -> tuple[int, int] | None:
     """Return the first and last word of the phrase; None if the sentence has no parse."""
-    heads, head = sentence.heads, argument.word
+    return find_phrase(sentence, proposition.predicate, argument.role, argument.word)
+
+
+def find_phrase(sentence: Sentence, predicate: int, role: str, head: int) -> tuple[int, int] | None:
+    """Return the same as `phrase_of`, for a role that the word `head` fills."""
+    heads = sentence.heads
     if heads is None:
         return None
-    if argument.role in SINGLE_WORDS or head == proposition.predicate:
+    if role in SINGLE_WORDS or head == predicate:
         return head, head
-    outside = _outside(sentence, head, proposition.predicate)
+    outside = _outside(sentence, head, predicate)
     first, last = span_around(heads, head, outside)
     while first < head and sentence.words[first] in _EDGES:
         first += 1

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from capsrl.sentence import Sentence
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.markup import PlainText
 from capsrl.text.tokenizer import BLANK, EMOTICON, word_ends
 

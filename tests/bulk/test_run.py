@@ -44,7 +44,7 @@ def begun(tmp_path, monkeypatch):
         ({"to": "csv"}, {}, ConfigError, '^out: .* got to "csv" instead of "jsonl"; give the same'),
         ({"device": "cuda"}, {}, ConfigError, 'got device "cuda" instead of "cpu"; runtime'),
         ({}, {"shard_size": 3}, ConfigError, "shard_size 3 instead of 4"),
-        ({"model": "nosuch"}, {}, ModelError, "nosuch: expected a model folder"),
+        ({"model": "nosuch"}, {}, ModelError, "nosuch: not a model folder"),
         ({"text_column": "body"}, {}, ConfigError, 'text_column "body" instead of null'),
     ],
 )

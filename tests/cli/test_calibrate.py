@@ -55,7 +55,7 @@ def test_the_report_as_json(capsrl, model):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere", TINY), "nowhere: expected a model folder, or the name of a model"),
+        (("nowhere", TINY), "nowhere: not a model folder, nor the name of a model"),
         (("model", "none.conll09"), "none.conll09: cannot be read: No such file"),
         (("model", "empty.conll09"), "empty.conll09: expected predicates that the model finds"),
     ],

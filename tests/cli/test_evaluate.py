@@ -7,7 +7,7 @@ import pytest
 
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.score import score
-from capsrl.score.as_dict import scores_to_dict
+from capsrl.score.scorer import scores_to_dict
 from capsrl.text.phrases import with_phrases
 from tests.helpers.tiny_networks import make_config, make_labeler
 
@@ -67,7 +67,7 @@ def test_tables(evaluate):
             (TINY, "--compare", "other.jsonl"),
             f"other.jsonl:1 against {TINY} (sentence 1): expected",
         ),
-        (("-", "--compare", "-"), "-: expected standard input for one file, got it for several"),
+        (("-", "--compare", "-"), "-: standard input can be read for one file only"),
     ],
 )
 def test_mistakes_are_told_in_one_line(evaluate, tmp_path, arguments, message):

@@ -22,7 +22,7 @@ from capsrl.formats.bio import format_allennlp, format_brackets
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.formats.jsonl import json_schema, sentence_from_dict
 from capsrl.formats.phrase_file import format_phrases
-from capsrl.show.role_history import role_histories
+from capsrl.show.formatting import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal
 from tests.helpers.tiny_networks import assert_same_answers, make_config, make_labeler
@@ -544,7 +544,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
          "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
-        (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
+        (("Go on.", "--model", "xx"), "xx: not a model folder, nor the name of a model that "),
         (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from capsrl.predict.backend import Scores
 from capsrl.predict.candidates import Candidates, Untrained, probability_of, score_senses
 from capsrl.predict.decode import _best_trained, build_propositions, decode, most_probable
 from capsrl.predict.inventory import build_inventory
-from capsrl.sentence import Argument
+from capsrl.sentence import Argument, Sentence
 from tests.helpers.tiny_networks import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
@@ -57,7 +57,8 @@ def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, **options
         inventory=inventory,
         **options,
     )
-    return build_propositions(decoded, frames)
+    sentences = [Sentence(("I", "see", "it")), Sentence(("Go", "on"))]
+    return build_propositions(decoded, sentences, frames=frames)
 
 
 def test_most_probable_sense_and_roles():

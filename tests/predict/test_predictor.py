@@ -59,7 +59,9 @@ def test_part_of_speech_of_predicates(network):
     assert verbs.predicates == (6,)
     (nouns,) = predict(network, [tagged], predicates="marked", pos=("noun",))
     assert nouns.predicates == (4,)
-    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with"):
+    with pytest.raises(
+        ConfigError, match="pos: predicates are selected by the tags of words; give"
+    ):
         predict(network, [blind(SENTENCES[2])], predicates="marked", pos=("verb",))
 
 

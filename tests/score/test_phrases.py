@@ -2,8 +2,8 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.score import score
-from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.phrases import PhraseScores, join_continuations
+from capsrl.score.scorer import scores_to_dict
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 # Gold and predicted columns of one predicate each, in the Start-End format of CoNLL-2005.

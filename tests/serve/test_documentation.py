@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 
-from capsrl.serve.limits import Limits
+from capsrl.serve.requests import Limits
 from tests.helpers.serving import ROOT, client_of, post, same
 
 GUIDE = (ROOT / "docs" / "serve.md").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from capsrl.formats.jsonl import json_schema
 from capsrl.tables.columns import Column, Passed
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 from tests.tables.test_cells import SENTENCE
 
 PASSED = Passed({"stars": Column("stars", "string", "")})

@@ -69,13 +69,13 @@ def test_all_missing_files_in_one_error(tmp_path):
         "encoders/gte-small",
         "cc.bin",
     ]
-    assert lines[0] == "a/train.conll09: expected the file or folder of data.train, got none"
-    assert "capsrl convert" in hint
+    assert lines[0] == "a/train.conll09: not found (data.train)"
+    assert "python -m corpora" in hint
 
 
 def test_missing_files_are_reported_before_the_first_step(tmp_path):
     seen = []
-    with pytest.raises(DataError, match="nowhere.conll09: expected the file or folder of data.te"):
+    with pytest.raises(DataError, match=r"nowhere.conll09: not found \(data.test.gone\)"):
         run(read_tiny("data.test.gone=nowhere.conll09"), tmp_path, device="cpu", report=seen.append)
     assert seen == []
 
@@ -86,14 +86,14 @@ def test_packages_are_not_files():
 
 def test_no_sentences(tmp_path):
     (tmp_path / "empty.conll09").write_text("\n")
-    with pytest.raises(DataError, match="empty.conll09: expected sentences, got none"):
+    with pytest.raises(DataError, match="empty.conll09: has no sentences"):
         read_corpus(read_tiny(f"data.train={tmp_path / 'empty.conll09'}").data)
 
 
 def test_training_file_without_senses(tmp_path):
     blind = tmp_path / "blind.conll09"
     blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
-    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+    with pytest.raises(DataError, match=r"blind\.conll09: no predicate has a sense"):
         run(read_tiny(f"data.train={blind}"), tmp_path / "run", device="cpu")
 
 
@@ -101,5 +101,5 @@ def test_training_file_without_senses(tmp_path):
 def test_scored_file_without_senses(tmp_path, key):
     blind = tmp_path / "blind.conll09"
     blind.write_text("\t".join(["1", "Go", *["_"] * 10, "Y"]) + "\n\n")
-    with pytest.raises(DataError, match=r"blind\.conll09: expected predicates with senses, got"):
+    with pytest.raises(DataError, match=r"blind\.conll09: has no predicates with senses"):
         read_corpus(read_tiny(f"{key}={blind}").data)

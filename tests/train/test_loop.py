@@ -14,8 +14,7 @@ from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
-from capsrl.train.loop import run
-from capsrl.train.signals import Interrupted
+from capsrl.train.loop import Interrupted, run
 from tests.helpers.tiny_runs import SETTINGS, TINY, start
 
 

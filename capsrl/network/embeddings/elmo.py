@@ -313,13 +313,11 @@ def read_options(path: Path) -> dict[str, Any]:
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the options of an ELMo model, got {error}") from None
+        raise DataError(f"{path}: not the options of an ELMo model: {error}") from None
     for part, keys in _REQUIRED.items():
         for key in keys:
             if not _has(options, part, key):
-                raise DataError(
-                    f"{path}: expected the options of an ELMo model, got no {part}.{key}"
-                )
+                raise DataError(f"{path}: not the options of an ELMo model: no {part}.{key}")
     activation = options["char_cnn"]["activation"]
     if activation not in ("relu", "tanh"):
         raise DataError(f"{path}: expected char_cnn.activation relu or tanh, got {activation!r}")
@@ -342,7 +340,7 @@ def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
         with h5py.File(path, "r") as file:
             for name, shape in _shapes(options).items():
                 if name not in file:
-                    raise DataError(f"{path}: expected an array {name}, got none")
+                    raise DataError(f"{path}: no array {name}")
                 if file[name].shape != shape:
                     raise DataError(
                         f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
@@ -350,7 +348,7 @@ def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
                     )
                 arrays[name] = np.asarray(file[name], dtype=np.float32)
     except OSError as error:
-        raise DataError(f"{path}: expected an HDF5 file, got {error}") from None
+        raise DataError(f"{path}: not an HDF5 file: {error}") from None
     return arrays
 
 

@@ -107,8 +107,8 @@ class FastText(WordSource[FastTextItem]):
             expected = self.table[self._rows[word]].cpu().float()
             if vector is None or not _near(torch.from_numpy(vector), expected):
                 raise ModelError(
-                    f"{file.path}: expected the vectors the model was trained with, "
-                    f"got {'none' if vector is None else 'another'} for {word!r}"
+                    f"{file.path}: not the vectors that the model was trained with: "
+                    f"{'none' if vector is None else 'another'} for {word!r}"
                 )
         self.file = file
 

@@ -169,8 +169,8 @@ class Tags(WordSource[Ids]):
         if sentence.tags is None:
             name = sentence.id or " ".join(sentence.words[:5])
             raise DataError(
-                f"sentence {name!r}: expected parts of speech, which this model was trained with, "
-                "got none; tag the words or use a model without tags"
+                f"sentence {name!r}: no parts of speech, which this model was trained with; tag "
+                "the words, or use a model without tags"
             )
         return np.array(self.vocab.ids(sentence.tags), dtype=np.int64)
 

@@ -153,7 +153,7 @@ def test_gradients(words, characters, tags):
 
 
 def test_errors(tags, characters):
-    message = "sentence 'the dog': expected parts of speech, .* got none; tag the words"
+    message = "sentence 'the dog': no parts of speech, .*; tag the words"
     with pytest.raises(DataError, match=message):
         tags.index(Sentence(words=("the", "dog")))
     with pytest.raises(DataError, match="sentence 's7': expected"):

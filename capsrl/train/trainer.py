@@ -1,31 +1,41 @@
-"""One training step: forward and backward pass, gradient clipping, optimizer, moving average."""
+"""Train a network on batches: loss, gradient clipping, optimizer, moving average."""
 
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 from torch.optim import Optimizer
 
+from capsrl.config import Recipe
 from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch
 from capsrl.network.embeddings.pretrained import check_weights
-from capsrl.network.loss import TARGETS, Losses, count_targets
+from capsrl.network.loss import TARGETS, Losses, compute_loss, count_targets
 from capsrl.network.network import Network
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
-from capsrl.train.optim import Gradient, MovingAverage, SpikeGuard, set_rates, trained_parameters
+from capsrl.train.optim import (
+    Gradient,
+    MovingAverage,
+    SpikeGuard,
+    make_groups,
+    make_optimizer,
+    set_rates,
+    trained_parameters,
+)
 from capsrl.train.processes import Processes
 
 TERMS = tuple(field.name for field in fields(Losses))
 
 
-class TrainingStep:
+class Trainer:
     """A network with its optimizer, gradient, moving average and the sums of its losses.
 
-    A step never waits for a GPU; `losses` does.
+    Training never waits for a GPU; `losses` does.
 
     network     on the device of the process
     optimizer   of its trained parameters, with `base_rate` in every group
@@ -65,7 +75,7 @@ class TrainingStep:
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
         self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
 
-    def run(
+    def train_on(
         self, batch: Batch | None, factor: float, number: int, *, warming_up: bool = False
     ) -> None:
         """Train on one batch with `factor` times the base rates; `number` counts steps from 1.
@@ -124,8 +134,7 @@ class TrainingStep:
         n_steps = max(1.0, steps / self._processes.world_size)
         if not math.isfinite(terms[0]):
             raise ConfigError(
-                f"training: expected a finite loss, got {terms[0]}; "
-                "lower train.learning_rate or raise train.warmup"
+                f"the loss is {terms[0]}; lower train.learning_rate or raise train.warmup"
             )
         names = ("loss", *(f"loss_{name}" for name in TERMS[1:]))
         return {name: term / n_steps for name, term in zip(names, terms, strict=True)}
@@ -184,3 +193,39 @@ class TrainingStep:
         if self._guard is not None:
             for name, tensor in self._guard.tensors().items():
                 tensor.copy_(tensors[name])
+
+
+def make_trainer(recipe: Recipe, network: Network, processes: Processes) -> Trainer:
+    """Make the trainer of a network that is on the device of the process."""
+    train, loss, distill = recipe.train, recipe.loss, recipe.distill
+    groups = make_groups(
+        trained_parameters(network),
+        network.parameter_layers(),
+        learning_rate=train.learning_rate,
+        transformer_rate=train.transformer_rate,
+        layer_decay=train.layer_decay,
+        weight_decay=train.weight_decay,
+    )
+    with_weights = partial(
+        compute_loss,
+        sense_weight=loss.sense,
+        predicate_weight=loss.predicates,
+        tag_weight=loss.tags,
+        phrase_weight=loss.phrases,
+        uniqueness_weight=loss.uniqueness,
+        intermediate_weight=loss.intermediate_weight,
+        gumbel=loss.gumbel,
+        soft_weight=distill.weight,
+        temperature=distill.temperature,
+    )
+    return Trainer(
+        network,
+        make_optimizer(groups, l2=loss.l2),
+        with_weights,
+        processes,
+        clip_norm=train.clip_norm,
+        clip_each=train.clip_each,
+        max_spike=train.max_spike,
+        ema_decay=train.ema_decay,
+        bf16=train.bf16,
+    )

@@ -1,4 +1,4 @@
-"""One training step: losses, moving average, and what it restores."""
+"""Training on batches: losses, moving average, and what is restored."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,8 @@ from capsrl.network.batches import Batch
 from capsrl.recipe import read_recipe
 from capsrl.train.corpus import read_corpus
 from capsrl.train.processes import Processes
-from capsrl.train.setup import build_network, build_step
-from capsrl.train.step import TrainingStep
+from capsrl.train.start import build_network
+from capsrl.train.trainer import Trainer, make_trainer
 from tests.helpers.tiny_runs import SETTINGS, TINY
 
 
@@ -21,35 +21,39 @@ def read_tiny(*settings: str) -> Recipe:
     return read_recipe(TINY, [*SETTINGS, *settings])
 
 
-def make_step(recipe: Recipe) -> TrainingStep:
-    processes = Processes("cpu")
-    network = build_network(recipe, read_corpus(recipe.data), processes)
-    return build_step(recipe, network, processes)
+def make_tiny(recipe: Recipe) -> Trainer:
+    network = build_network(recipe, read_corpus(recipe.data))
+    return make_trainer(recipe, network, Processes("cpu"))
 
 
-def make_batch(step: TrainingStep, recipe: Recipe, *, n: int = 4) -> Batch:
+@pytest.mark.parametrize(("l2", "optimizer"), [(0.0, torch.optim.AdamW), (1e-4, torch.optim.Adam)])
+def test_optimizer(l2, optimizer):
+    assert type(make_tiny(read_tiny(f"loss.l2={l2}"))._optimizer) is optimizer
+
+
+def make_batch(trainer: Trainer, recipe: Recipe, *, n: int = 4) -> Batch:
     sentences = read_corpus(recipe.data).train[:n]
-    return step.network.collate([step.network.index(sentence) for sentence in sentences])
+    return trainer.network.collate([trainer.network.index(sentence) for sentence in sentences])
 
 
 def test_loss_falls_and_average_follows():
     recipe = read_tiny("train.ema_decay=0.5", "model.encoder.dropout=0.0")
-    step = make_step(recipe)
-    batch = make_batch(step, recipe)
+    trainer = make_tiny(recipe)
+    batch = make_batch(trainer, recipe)
     losses = []
     for number in range(1, 6):
-        step.run(batch, 1.0, number)
-        losses.append(step.losses(epoch=False)["loss"])
+        trainer.train_on(batch, 1.0, number)
+        losses.append(trainer.losses(epoch=False)["loss"])
     assert losses == sorted(losses, reverse=True)
-    assert step.losses(epoch=True)["loss"] == pytest.approx(sum(losses) / 5)
-    weights = {k: v.clone() for k, v in step.tensors().items() if k.startswith("weight.")}
-    average = {k: v.clone() for k, v in step.tensors().items() if k.startswith("average.")}
-    with step.averaged_weights():
-        assert not step.network.training
-        for name, value in step.network.named_parameters():
+    assert trainer.losses(epoch=True)["loss"] == pytest.approx(sum(losses) / 5)
+    weights = {k: v.clone() for k, v in trainer.tensors().items() if k.startswith("weight.")}
+    average = {k: v.clone() for k, v in trainer.tensors().items() if k.startswith("average.")}
+    with trainer.averaged_weights():
+        assert not trainer.network.training
+        for name, value in trainer.network.named_parameters():
             assert torch.equal(value, average[f"average.{name}"])
-    assert step.network.training
-    for name, value in step.network.named_parameters():
+    assert trainer.network.training
+    for name, value in trainer.network.named_parameters():
         assert torch.equal(value, weights[f"weight.{name}"])
     assert any(
         not torch.equal(value, average[name.replace("weight.", "average.", 1)])
@@ -59,25 +63,25 @@ def test_loss_falls_and_average_follows():
 
 def test_terms_add_up():
     recipe = read_tiny("loss.uniqueness=0.5")
-    step = make_step(recipe)
-    step.run(make_batch(step, recipe), 1.0, 1)
-    total, *terms = step.losses(epoch=True).values()
+    trainer = make_tiny(recipe)
+    trainer.train_on(make_batch(trainer, recipe), 1.0, 1)
+    total, *terms = trainer.losses(epoch=True).values()
     assert total == pytest.approx(sum(terms))
     assert all(term > 0 for term in terms[:4])
 
 
 def test_loss_that_is_not_finite():
     recipe = read_tiny()
-    step = make_step(recipe)
+    trainer = make_tiny(recipe)
     with torch.no_grad():
-        next(step.network.parameters()).fill_(float("nan"))
-    step.run(make_batch(step, recipe), 1.0, 1)
-    with pytest.raises(ConfigError, match="expected a finite loss, got nan; lower train.learning"):
-        step.losses(epoch=False)
+        next(trainer.network.parameters()).fill_(float("nan"))
+    trainer.train_on(make_batch(trainer, recipe), 1.0, 1)
+    with pytest.raises(ConfigError, match="the loss is nan; lower train.learning_rate or"):
+        trainer.losses(epoch=False)
 
 
 def test_weights_of_another_recipe():
-    small, large = make_step(read_tiny()), make_step(read_tiny("model.capsules.size=4"))
+    small, large = make_tiny(read_tiny()), make_tiny(read_tiny("model.capsules.size=4"))
     message = r"run/x: expected \S+ of shape \(.*\), got \("
     with pytest.raises(ModelError, match=message):
         small.restore(large.tensors(), path=Path("run/x"))
@@ -92,18 +96,18 @@ def test_restored_step_continues_exactly():
         "model.embeddings.learned=0",
     )
     recipe = read_tiny(*settings)
-    step = make_step(recipe)
-    small, large = make_batch(step, recipe), make_batch(step, recipe, n=1)
-    step.run(small, 1.0, 1)
-    step.run(large, 1.0, 101)  # the gradient of one sentence is larger: a spike
-    tensors = {name: tensor.clone() for name, tensor in step.tensors().items()}
+    trainer = make_tiny(recipe)
+    small, large = make_batch(trainer, recipe), make_batch(trainer, recipe, n=1)
+    trainer.train_on(small, 1.0, 1)
+    trainer.train_on(large, 1.0, 101)  # the gradient of one sentence is larger: a spike
+    tensors = {name: tensor.clone() for name, tensor in trainer.tensors().items()}
     assert tensors["spikes"] == 1
-    step.run(large, 0.5, 102)
-    other = make_step(read_tiny(*settings, "train.seed=9"))
+    trainer.train_on(large, 0.5, 102)
+    other = make_tiny(read_tiny(*settings, "train.seed=9"))
     other.restore(tensors, path=Path("x"))
-    other.run(large, 0.5, 102)
-    assert step.spikes() == other.spikes() == 2
-    for name, tensor in step.tensors().items():
+    other.train_on(large, 0.5, 102)
+    assert trainer.spikes() == other.spikes() == 2
+    for name, tensor in trainer.tensors().items():
         assert torch.equal(other.tensors()[name], tensor), name
 
 
@@ -119,13 +123,13 @@ def losses_around_a_spike(*settings: str) -> tuple[float, float, int]:
     """Train with wrong roles in step 121; role loss before, maximum after, spikes."""
     fixed = ("train.learning_rate=1e-2", "model.encoder.dropout=0.0", "model.embeddings.learned=0")
     recipe = read_tiny(*fixed, *settings)
-    step = make_step(recipe)
-    batch = make_batch(step, recipe, n=28)
+    trainer = make_tiny(recipe)
+    batch = make_batch(trainer, recipe, n=28)
     losses = []
     for number in range(1, 127):
-        step.run(swap_roles(batch) if number == 121 else batch, 1.0, number)
-        losses.append(step.losses(epoch=False)["loss_roles"])
-    return losses[119], max(losses[121:]), step.spikes()
+        trainer.train_on(swap_roles(batch) if number == 121 else batch, 1.0, number)
+        losses.append(trainer.losses(epoch=False)["loss_roles"])
+    return losses[119], max(losses[121:]), trainer.spikes()
 
 
 def test_training_survives_a_spike():
@@ -139,6 +143,6 @@ def test_training_survives_a_spike():
 
 def test_process_without_sentences():
     recipe = read_tiny()
-    step = make_step(recipe)
-    step.run(None, 1.0, 1)
-    assert step.losses(epoch=False)["loss"] == 0
+    trainer = make_tiny(recipe)
+    trainer.train_on(None, 1.0, 1)
+    assert trainer.losses(epoch=False)["loss"] == 0
