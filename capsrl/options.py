@@ -57,7 +57,7 @@ class Options:
 
     predicates: PredicateSource = field(
         default="auto",
-        metadata={"help": "auto: marked in the input if any are, else found."},
+        metadata={"help": "Marked in the corpus or found by the model; auto: marked if any are."},
     )
     pos: Collection[PredicatePos] | None = field(
         default=None, metadata={"help": "Only predicates of these parts of speech."}

@@ -19,9 +19,11 @@ if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
     import numpy as np
     from numpy.typing import NDArray
 
-Described = TypeVar("Described")
-Part = TypeVar("Part", "Proposition", "Argument")
+_Plain = dict[str, Any]
+_T = TypeVar("_T")
+_Part = TypeVar("_Part", "Proposition", "Argument")
 Offsets = tuple[tuple[int, int], ...]
+Strings = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,24 +31,24 @@ class About:
     """How a field is written and checked; the string after it says what it holds.
 
     kind    one of `capsrl.formats.fields.KINDS`
-    json    its place among the keys of its JSON object; None: it is not in JSON
+    json    its place among the keys of its JSON object
     column  place and name of its column in tables
     always  it is in JSON even if it has its default
     misc    its name in the MISC column of CoNLL-U
     """
 
     kind: str
-    json: int | None = 50
+    json: int = 50
     column: tuple[int, str] | None = None
     always: bool = False
     misc: str | None = None
 
 
-def _documented(described: type[Described]) -> type[Described]:
+def _documented(described: type[_T]) -> type[_T]:
     """Add the help of its fields to the docstring of a class."""
-    helps = {name: each.__metadata__[-1] for name, each in described.__annotations__.items()}
-    width = max(map(len, helps))
-    lines = (f"    {name:{width}}  {help}" for name, help in helps.items())
+    about = described.__annotations__
+    width = max(map(len, about))
+    lines = (f"    {name:{width}}  {each.__metadata__[-1]}" for name, each in about.items())
     described.__doc__ = "\n".join([described.__doc__ or "", "", *lines])
     return described
 
@@ -56,18 +58,14 @@ def _documented(described: type[Described]) -> type[Described]:
 class Phrase:
     """The words of an argument, of which one is its head: *her old bicycle*."""
 
-    first: Annotated[
-        int, About("word", 1, column=(2, "phrase_first")), "position of its first word"
-    ]
-    last: Annotated[int, About("word", 2, column=(3, "phrase_last")), "position of its last word"]
+    first: Annotated[int, About("word", 1, (2, "phrase_first")), "position of its first word"]
+    last: Annotated[int, About("word", 2, (3, "phrase_last")), "position of its last word"]
     start: Annotated[
-        int | None, About("offset", 4, column=(4, "phrase_start")), "offset of the phrase in text"
+        int | None, About("offset", 4, (4, "phrase_start")), "offset of the phrase in text"
     ] = None
-    end: Annotated[
-        int | None, About("offset", 5, column=(5, "phrase_end")), "offset of its end"
-    ] = None
-    text: Annotated[str | None, About("form", 3, column=(1, "phrase")), "the phrase itself"] = (
-        field(default=None, compare=False)
+    end: Annotated[int | None, About("offset", 5, (5, "phrase_end")), "offset of its end"] = None
+    text: Annotated[str | None, About("form", 3, (1, "phrase")), "the phrase itself"] = field(
+        default=None, compare=False
     )
 
 
@@ -79,30 +77,26 @@ class Argument:
     A word with two roles is two arguments.
     """
 
-    role: Annotated[str, About("text", 1, column=(1, "role")), "A0, AM-TMP, C-A1, ..."]
-    word: Annotated[int, About("word", 3, column=(5, "head_word")), "position of the head word"]
+    role: Annotated[str, About("text", 1, (1, "role")), "A0, AM-TMP, C-A1, ..."]
+    word: Annotated[int, About("word", 3, (5, "head_word")), "position of the head word"]
     probability: Annotated[
         float | None,
-        About("probability", 5, column=(3, "argument_probability")),
-        "that word and role are right; None when read from a corpus",
+        About("probability", 5, (3, "argument_probability")),
+        "that word and role are right",
     ] = None
     start: Annotated[
-        int | None, About("offset", 6, column=(6, "head_start")), "offset of the head word in text"
+        int | None, About("offset", 6, (6, "head_start")), "offset of the head word in text"
     ] = None
-    end: Annotated[int | None, About("offset", 7, column=(7, "head_end")), "offset of its end"] = (
-        None
+    end: Annotated[int | None, About("offset", 7, (7, "head_end")), "offset of its end"] = None
+    form: Annotated[str | None, About("form", 4, (4, "head")), "the word at that position"] = field(
+        default=None, compare=False
     )
-    form: Annotated[
-        str | None, About("form", 4, column=(4, "head")), "the word at that position"
-    ] = field(default=None, compare=False)
     phrase: Annotated[
-        Phrase | None,
-        About("object", 60),
-        "the words of the argument, of which one is its head",
+        Phrase | None, About("object", 60), "the words of the argument, of which one is its head"
     ] = None
     meaning: Annotated[
         str | None,
-        About("text", 2, column=(2, "meaning"), misc="Meaning"),
+        About("text", 2, (2, "meaning"), misc="Meaning"),
         "what the role means for this sense: seller, or Agent",
     ] = None
 
@@ -110,13 +104,10 @@ class Argument:
 @_documented
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The role probabilities of a proposition before and after each of N routing iterations.
-
-    JSON has only the roles that any word had at any iteration.
-    """
+    """The role probabilities of a proposition before and after each of N routing iterations."""
 
     roles: Annotated[
-        tuple[str, ...],
+        Strings,
         About("roles", 1),
         "_ (none) first, then the roles that any word had at any iteration",
     ]
@@ -127,26 +118,23 @@ class Trace:
         "0 is the start",
     ]
     capsules: Annotated[
-        "NDArray[np.float32] | None",
-        About("array", None),
-        "N R D: the role capsules; None for variants that do not iterate",
+        "NDArray[np.float32] | None", "N R D: the role capsules; None without iterations"
     ] = None
-    nodes: Annotated[
-        "NDArray[np.float32] | None", About("array", None), "N D: the global node; None without one"
-    ] = None
+    nodes: Annotated["NDArray[np.float32] | None", "N D: the global node; None without one"] = None
 
 
 @_documented
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A predicate, its sense and its arguments: who did what to whom."""
+    """A predicate, its sense and its arguments: who did what to whom.
 
-    predicate: Annotated[
-        int, About("word", 1, column=(2, "predicate_word")), "position of the predicate"
-    ]
+    Probabilities are those of the model; in corpora there are none.
+    """
+
+    predicate: Annotated[int, About("word", 1, (2, "predicate_word")), "position of the predicate"]
     sense: Annotated[
         str | None,
-        About("sense", 3, column=(6, "sense"), always=True),
+        About("sense", 3, (6, "sense"), always=True),
         "the roleset (sign.01); null where only the position is known",
     ] = None
     arguments: Annotated[
@@ -155,49 +143,45 @@ class Proposition:
         "one per word and role; absent means none",
     ] = ()
     probability: Annotated[
-        float | None,
-        About("probability", 7, column=(7, "sense_probability")),
-        "that the sense is right; None when read from a corpus",
+        float | None, About("probability", 7, (7, "sense_probability")), "that the sense is right"
     ] = None
     start: Annotated[
-        int | None,
-        About("offset", 10, column=(3, "predicate_start")),
-        "offset of the predicate in text",
+        int | None, About("offset", 10, (3, "predicate_start")), "offset of the predicate in text"
     ] = None
-    end: Annotated[
-        int | None, About("offset", 11, column=(4, "predicate_end")), "offset of its end"
-    ] = None
+    end: Annotated[int | None, About("offset", 11, (4, "predicate_end")), "offset of its end"] = (
+        None
+    )
     trace: Annotated[
         Trace | None,
         About("trace", 70),
         "probabilities of the roles before and after each routing iteration",
     ] = field(default=None, compare=False, repr=False)
-    form: Annotated[
-        str | None, About("form", 2, column=(1, "predicate")), "the word at that position"
-    ] = field(default=None, compare=False)
+    form: Annotated[str | None, About("form", 2, (1, "predicate")), "the word at that position"] = (
+        field(default=None, compare=False)
+    )
     guessed: Annotated[
         bool,
-        About("flag", 6, column=(8, "guessed"), misc="Guessed"),
+        About("flag", 6, (8, "guessed"), misc="Guessed"),
         "true if neither frame files nor training corpus have the lemma; absent means false",
     ] = False
     definition: Annotated[
         str | None,
-        About("text", 4, column=(9, "definition"), misc="Definition"),
+        About("text", 4, (9, "definition"), misc="Definition"),
         "what the sense means, from frame files of the user",
     ] = None
     frames: Annotated[
-        tuple[str, ...],
-        About("strings", 5, column=(10, "frames"), misc="Frame"),
+        Strings,
+        About("strings", 5, (10, "frames"), misc="Frame"),
         "linked frames of other lexicons: verbnet:give-13.1, framenet:Giving",
     ] = ()
     predicate_probability: Annotated[
         float | None,
-        About("probability", 8, column=(5, "predicate_probability")),
+        About("probability", 8, (5, "predicate_probability")),
         "that the word is a predicate; absent where predicates were given",
     ] = None
     joint_probability: Annotated[
         float | None,
-        About("probability", 9, column=(11, "joint_probability")),
+        About("probability", 9, (11, "joint_probability")),
         "that the sense and all arguments are right",
     ] = None
 
@@ -210,21 +194,15 @@ class Sentence:
     Raises ValueError for a proposition at a word that the sentence does not have.
     """
 
-    words: Annotated[
-        tuple[str, ...], About("strings", 4, column=(1, "words")), "the words as written"
-    ]
+    words: Annotated[Strings, About("strings", 4, (1, "words")), "the words as written"]
     propositions: Annotated[
         tuple[Proposition, ...],
         About("objects", 60, always=True),
         "predicates and their arguments; absent means none",
     ] = ()
-    lemmas: Annotated[
-        tuple[str, ...] | None, About("per word", 6), "dictionary form of each word"
-    ] = None
+    lemmas: Annotated[Strings | None, About("per word", 6), "dictionary form of each word"] = None
     tags: Annotated[
-        tuple[str, ...] | None,
-        About("per word", 7, column=(2, "tags")),
-        "part of speech of each word",
+        Strings | None, About("per word", 7, (2, "tags")), "part of speech of each word"
     ] = None
     heads: Annotated[
         tuple[int | None, ...] | None,
@@ -232,7 +210,7 @@ class Sentence:
         "position of the syntactic head of each word, null at a root",
     ] = None
     relations: Annotated[
-        tuple[str, ...] | None, About("per word", 9), "label of the dependency from that head"
+        Strings | None, About("per word", 9), "label of the dependency from that head"
     ] = None
     text: Annotated[str | None, About("text", 2), "the raw text of the words"] = None
     offsets: Annotated[
@@ -242,12 +220,12 @@ class Sentence:
     ] = None
     id: Annotated[str | None, About("text", 1), "the name of the sentence in its corpus"] = None
     columns: Annotated[
-        Mapping[str, tuple[str, ...]],
+        Mapping[str, Strings],
         About("columns", 70),
         "other columns of the corpus file: name and one string per word",
     ] = field(default_factory=dict, hash=False)
     comments: Annotated[
-        tuple[str, ...], About("strings", 80), "comment lines above the sentence in its file"
+        Strings, About("strings", 80), "comment lines above the sentence in its file"
     ] = ()
     start: Annotated[
         int | None,
@@ -259,7 +237,7 @@ class Sentence:
         if isinstance(self.words, str):
             raise TypeError(f"words: expected a sequence of words, got the string {self.words!r}")
         object.__setattr__(self, "words", tuple(self.words))
-        filled = tuple(_fill(each, self, None) for each in self.propositions)
+        filled = tuple(_complete(each, self, None) for each in self.propositions)
         object.__setattr__(self, "propositions", filled)
 
     def __len__(self) -> int:
@@ -284,13 +262,9 @@ class Sentence:
 
     def with_propositions(self, propositions: Iterable[Proposition]) -> "Sentence":
         """The same sentence with other propositions, by predicate, with offsets where known."""
-        filled = (_fill(each, self, self.offsets) for each in propositions)
+        filled = (_complete(each, self, self.offsets) for each in propositions)
         ordered = sorted(filled, key=lambda proposition: proposition.predicate)
-        return _replace(self, {"propositions": tuple(ordered)})
-
-    def with_tags(self, tags: Iterable[str]) -> "Sentence":
-        """The same sentence with other parts of speech."""
-        return _replace(self, {"tags": tuple(tags)})
+        return _changed(self, {"propositions": tuple(ordered)})
 
     def standalone(self) -> "Sentence":
         """The same sentence with only its own part of the text.
@@ -304,10 +278,10 @@ class Sentence:
         first, last = self.extent
         offsets = tuple((start - first, end - first) for start, end in self.offsets)
         shorter = {"text": self.text[first:last], "start": (self.start or 0) + first}
-        bare = _replace(self, {**shorter, "offsets": offsets, "propositions": ()})
+        bare = _changed(self, {**shorter, "offsets": offsets, "propositions": ()})
         return bare.with_propositions(self.propositions)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> _Plain:
         """The sentence as plain lists, dicts, strings and numbers, as `to_json` writes it."""
         from capsrl.formats.jsonl import sentence_to_dict
 
@@ -319,9 +293,7 @@ class Sentence:
 
         return format_jsonl(self).removesuffix("\n")
 
-    def to_rows(
-        self, *, document: object = None, number: int | None = None
-    ) -> list[dict[str, Any]]:
+    def to_rows(self, *, document: object = None, number: int | None = None) -> list[_Plain]:
         """Rows of a table, one per argument; `capsrl.tables.columns` says what the columns are.
 
         A proposition without arguments has a row too, and so does a sentence without propositions.
@@ -343,18 +315,14 @@ class Sentence:
 
 def phrase_at(sentence: Sentence, first: int, last: int) -> Phrase:
     """The phrase of some words of a sentence, with its text, and with offsets where known."""
-    return Phrase(first, last, *_phrase_values(sentence, first, last))
-
-
-def _phrase_values(sentence: Sentence, first: int, last: int) -> tuple[int | None, int | None, str]:
     words, offsets = sentence.words[first : last + 1], sentence.offsets
     if offsets is None:
-        return None, None, " ".join(words)
+        return Phrase(first, last, text=" ".join(words))
     start, end = offsets[first][0], offsets[last][1]
     text = None if sentence.text is None else sentence.text[start:end]
     if text is None or has_markup(text, words):
         text = " ".join(words)
-    return start, end, text
+    return Phrase(first, last, start, end, text)
 
 
 def has_markup(text: str, words: Iterable[str]) -> bool:
@@ -362,45 +330,45 @@ def has_markup(text: str, words: Iterable[str]) -> bool:
     return ("<" in text or "&" in text) and "".join(text.split()) != "".join("".join(words).split())
 
 
-def _fill(proposition: Proposition, sentence: Sentence, offsets: Offsets | None) -> Proposition:
-    """The proposition with the forms of its words and phrases, and with these offsets, if any.
+def _complete(proposition: Proposition, sentence: Sentence, offsets: Offsets | None) -> Proposition:
+    """The proposition with the forms of its words and phrases, and with these offsets if given.
 
     Itself if it has them, as those of the model do. Raises ValueError for a word out of range.
     """
     _check_positions(proposition, sentence.words)
-    arguments = []
+    found = []
     for each in proposition.arguments:
-        phrase = _fill_phrase(each.phrase, sentence, offsets)
-        arguments.append(_fill_part(each, each.word, sentence, offsets, "phrase", phrase))
-    at, inner = proposition.predicate, proposition.arguments
-    if not all(map(is_, arguments, inner)):
-        inner = tuple(arguments)
-    return _fill_part(proposition, at, sentence, offsets, "arguments", inner)
+        phrase = each.phrase and _complete_phrase(each.phrase, sentence, offsets)
+        found.append(_complete_part(each, each.word, sentence, offsets, "phrase", phrase))
+    is_same = all(map(is_, found, proposition.arguments))
+    arguments = proposition.arguments if is_same else tuple(found)
+    at = proposition.predicate
+    return _complete_part(proposition, at, sentence, offsets, "arguments", arguments)
 
 
-def _fill_part(
-    part: Part, word: int, sentence: Sentence, offsets: Offsets | None, name: str, inner: object
-) -> Part:
+def _complete_part(
+    part: _Part, word: int, sentence: Sentence, offsets: Offsets | None, name: str, inner: object
+) -> _Part:
     """A proposition or argument with form and offsets of its word, and one more changed field."""
     form = sentence.words[word]
     start, end = (part.start, part.end) if offsets is None else offsets[word]
     is_same = part.form == form and part.start == start and part.end == end
     if is_same and getattr(part, name) is inner:
         return part
-    return _replace(part, {"form": form, "start": start, "end": end, name: inner})
+    return _changed(part, {"form": form, "start": start, "end": end, name: inner})
 
 
-def _fill_phrase(
-    phrase: Phrase | None, sentence: Sentence, offsets: Offsets | None
-) -> Phrase | None:
-    if phrase is None or (offsets is None and phrase.text is not None):
+def _complete_phrase(phrase: Phrase, sentence: Sentence, offsets: Offsets | None) -> Phrase:
+    if offsets is None and phrase.text is not None:
         return phrase
-    start, end, text = _phrase_values(sentence, phrase.first, phrase.last)
-    changes = {} if offsets is None else {"start": start, "end": end}
-    return _replace(phrase, {**changes, "text": text})
+    found = phrase_at(sentence, phrase.first, phrase.last)
+    start, end = (phrase.start, phrase.end) if offsets is None else (found.start, found.end)
+    if (phrase.start, phrase.end, phrase.text) == (start, end, found.text):
+        return phrase
+    return _changed(phrase, {"start": start, "end": end, "text": found.text})
 
 
-def _check_positions(proposition: Proposition, words: tuple[str, ...]) -> None:
+def _check_positions(proposition: Proposition, words: Strings) -> None:
     """Raise ValueError if a word or phrase of a proposition is not among the words."""
     positions = [proposition.predicate]
     for argument in proposition.arguments:
@@ -420,12 +388,12 @@ def _fields_of(kind: type) -> tuple[dict[str, int], "attrgetter[Any]"]:
     return {name: number for number, name in enumerate(names)}, attrgetter(*names)
 
 
-def _replace(item: Described, changes: Mapping[str, object]) -> Described:
-    """What `dataclasses.replace` does, in a third of the time."""
+def _changed(item: _T, changes: Mapping[str, object]) -> _T:
+    """What `dataclasses.replace` does, in half of the time."""
     kind: Any = type(item)
     numbers, values_of = _fields_of(kind)
     values = list(values_of(item))
     for name, value in changes.items():
         values[numbers[name]] = value
-    replaced: Described = kind(*values)
-    return replaced
+    made: _T = kind(*values)
+    return made

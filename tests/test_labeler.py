@@ -19,6 +19,7 @@ from tests.helpers.tiny_networks import (
     CALIBRATION,
     SENTENCES,
     UNSEEN,
+    apply_calibration,
     assert_same_answers,
     bare,
     blind,
@@ -314,7 +315,7 @@ def test_calibration_changes_probabilities_only(tmp_path):
         assert [bare(s) for s in answers] == [bare(s) for s in raw]
         counts = counts_of_senses(plain.inventory)
         assert answers == [
-            s.with_propositions(CALIBRATION.apply(s.propositions, counts)) for s in raw
+            s.with_propositions(apply_calibration(s.propositions, counts)) for s in raw
         ]
         assert answers != raw
         assert label(calibrated, ALL, predicates=predicates, uncalibrated=True) == raw

@@ -72,7 +72,6 @@ LAZY = {
     "capsrl.cli.bulk.bulk_command": "capsrl.bulk.run",
     "capsrl.cli.export.export_command": "capsrl.export.folder",
     "capsrl.cli.train.train_command": "capsrl.train.loop",
-    "capsrl.cli.calibrate.calibrate_command": "capsrl.train.calibrate",
 }
 MAY_HAVE_TORCH = {"network", "train", "teachers"}
 # Modules without a test file of their name, and why.

@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 
 from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
 from capsrl.bulk.job import AUTO, Job
-from capsrl.bulk.monitor import Monitor, Status
-from capsrl.bulk.plan import PLAN, Plan, check_settings, read_plan
-from capsrl.bulk.scan import check_inputs, choose_shard_size
-from capsrl.bulk.status import BEFORE, STATUS, read_status
-from capsrl.bulk.storage import Folder
+from capsrl.bulk.monitor import BEFORE, STATUS, Monitor, Status, read_status
+from capsrl.bulk.plan import (
+    PLAN,
+    Plan,
+    check_inputs,
+    check_settings,
+    choose_shard_size,
+    read_plan,
+)
+from capsrl.bulk.storage import Folder, check_platform
 from capsrl.bulk.worker import Worker
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError
@@ -29,6 +34,7 @@ def label_in_bulk(
     columns: Sequence[str] | None = None,
     address: str | None = None,
     report: Callable[[Status], None] = lambda status: None,
+    report_skipped: Callable[[str, Sequence[str]], None] = lambda path, files: None,
     make_worker: MakeWorker = Worker,
 ) -> Status:
     """Label the rows of inputs; returns the last status.
@@ -43,12 +49,21 @@ def label_in_bulk(
     columns     other columns of the inputs to keep; default: all
     address     of a Ray cluster; default: Ray is started on this machine
     report      is called with the status every few seconds
+    report_skipped  is called with a folder and the files in it that are not read
     Raises ConfigError if the folder was begun with other inputs or settings.
     """
+    check_platform()
     folder = Folder(job.output)
-    paths = _find_paths(inputs, folder)
+    if STANDARD in inputs:
+        raise ConfigError("-: standard input cannot be read again after a failure; give files")
+    paths = find_inputs(
+        inputs,
+        is_output=lambda path: _is_inside(path, folder),
+        report_skipped=report_skipped,
+    )
     passed = find_passed(map(job.make_input, paths), columns)
-    job = dataclasses.replace(job, folder=os.getcwd(), passed=passed)
+    write = dataclasses.replace(job.write, passed=passed)
+    job = dataclasses.replace(job, folder=os.getcwd(), write=write)
     if not folder.has(PLAN):  # before the folder is made: some inputs may have no texts
         chosen = choose_shard_size([*map(job.make_input, paths)])
         shard_size = shard_size or chosen
@@ -62,9 +77,9 @@ def label_in_bulk(
             if _is_finished(plan, folder):
                 return {**read_status(folder), "state": BEFORE}
         n_cpus = max(available_cores(), (n_workers or 1) * job.threads)
-        with connected(address, n_cpus=n_cpus) as machines:
+        with connected(address, n_cpus=n_cpus) as n_gpus:
             if job.device == AUTO:
-                job = dataclasses.replace(job, device="cuda" if machines.gpus else "cpu")
+                job = dataclasses.replace(job, device="cuda" if n_gpus else "cpu")
             folder.remove_temporary()
             if plan is None:
                 assert shard_size is not None
@@ -99,16 +114,6 @@ def _execute(executor: Executor, monitor: Monitor) -> Status:
     return status
 
 
-def _find_paths(inputs: Sequence[str], folder: Folder) -> list[str]:
-    """The files to label, without those of the output folder."""
-    if STANDARD in inputs:
-        raise ConfigError("-: expected files, which can be read again, got standard input")
-    paths = [path for path in find_inputs(inputs) if not _is_inside(path, folder)]
-    if not paths:
-        raise ConfigError(f"inputs: expected files, got only those of the output {folder.url}")
-    return paths
-
-
 def _is_inside(path: str, folder: Folder) -> bool:
     path = path.removeprefix("file://")
     if is_url(path) == folder.is_local:
@@ -121,8 +126,7 @@ def _check_empty(folder: Folder) -> None:
     """Refuse to take the files of another program for shards that are done."""
     for name in folder.list("data"):
         raise ConfigError(
-            f"{folder.url}: expected a new folder, or one that capsrl bulk began, got data/{name} "
-            "without a plan; give another folder"
+            f"{folder.url}: has data/{name} but no plan of capsrl bulk; give another folder"
         )
 
 

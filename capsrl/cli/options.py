@@ -74,6 +74,8 @@ def option(
 ) -> click.Option:
     """An option, such as `option("-o, --output FILE", "File to write.")`; without FILE, a flag.
 
+    Of `--rows argument|sentence`, the value is one of the two.
+
     name  of the parameter, if it is not that of the flag
     kind  str, int, float, or list: names with commas between them; int if there is a `low`
     """
@@ -82,25 +84,26 @@ def option(
     if len(names) == len(parts):
         others["is_flag"] = True
     else:
-        others |= {"metavar": parts[-1], "type": str, "callback": _reader(kind, low, high)}
+        others |= {"type": str, "metavar": parts[-1]}
+        others["callback"] = _converter(kind, parts[-1], low, high)
         if others.get("default"):
             help = f"{help.removesuffix('.')} (default: {others['default']})."
     return click.Option([*names, *([name] if name else [])], help=help, **others)
 
 
-def _reader(kind: type, low: float, high: float) -> Callable[..., Any] | None:
+def _converter(kind: type, metavar: str, low: float, high: float) -> Callable[..., Any] | None:
     """The callback of click that turns the text of an option into its value."""
     if kind is list:
         return lambda ctx, param, text: None if text is None else split_names(text)
     if kind is str and low == -math.inf:
-        return None
+        return _choice(metavar.split("|")) if "|" in metavar else None
     wanted = "a number" if kind is float else "an integer"
     if high < math.inf:
         wanted += f" from {low:g} to {high:g}"
     elif low > -math.inf:
         wanted += f" of at least {low:g}"
 
-    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    def convert(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
         try:
             value = None if text is None else float(text) if kind is float else int(text)
         except ValueError:
@@ -109,7 +112,17 @@ def _reader(kind: type, low: float, high: float) -> Callable[..., Any] | None:
             return value
         raise ConfigError(f"{param.opts[-1]}: expected {wanted}, got {text}")
 
-    return read
+    return convert
+
+
+def _choice(allowed: Sequence[str]) -> Callable[..., str | None]:
+    def check(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+        if text is None or text in allowed:
+            return text
+        wanted = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise ConfigError(f"{param.opts[-1]}: expected {wanted}, got {text}")
+
+    return check
 
 
 def split_names(text: str) -> list[str]:
@@ -143,8 +156,8 @@ THREADS = option(
     low=1,
 )
 ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
-RUNTIME = option("--runtime RUNTIME", "onnx or torch (default: onnx on CPU if exported).")
-FRAMES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
+RUNTIME = option("--runtime onnx|torch", "Default: onnx on a CPU, if the model is exported.")
+FRAME_FILES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
 JSON = option("--json", "Print JSON instead of tables.", name="as_json")
 
 
@@ -163,7 +176,8 @@ def command(groups: Groups, **classes: type) -> Callable[[Callable[..., None]], 
                 own = {field.name for field in dataclasses.fields(cls)} & values.keys()
                 with option_errors(own):
                     values[name] = cls(**{key: values.pop(key) for key in own})
-            function(**values)
+            with option_errors(("device", "threads")):
+                function(**values)
 
         return Command(groups, run)
 

@@ -12,7 +12,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 
 from capsrl.cli.options import DEVICE, argument, command, option
-from capsrl.cli.train_progress import show_progress
+from capsrl.cli.progress import training_progress
 from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
@@ -62,7 +62,7 @@ def train_command(
     checked = read_recipe(recipe, set_values)
     folder = Path(out) if out else Path("runs") / Path(recipe).stem
     try:
-        with show_progress(checked.train.epochs) as report:
+        with training_progress(checked.train.epochs) as report:
             result = run(checked, folder, device=device, report=report)
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped}: {shlex.join(['capsrl', *sys.argv[1:]])}\n")

@@ -86,12 +86,11 @@ def describe(described: type) -> tuple[Described, ...]:
     """The fields of a class that are in JSON, in the order of their keys."""
     found = []
     for field in fields(described):
-        held, about, help = typing.get_args(field.type)
+        held, *about, help = typing.get_args(field.type)
         default = field.default if field.default_factory is MISSING else field.default_factory()
         of = next(filter(is_dataclass, typing.get_args(held)), None)
-        found.append(Described(field.name, about, help, default, of))
-    written = (each for each in found if each.about.json is not None)
-    return tuple(sorted(written, key=lambda each: each.about.json or 0))
+        found += [Described(field.name, each, help, default, of) for each in about]
+    return tuple(sorted(found, key=lambda each: each.about.json))
 
 
 def to_plain(item: object) -> Plain:
@@ -125,14 +124,6 @@ def _encoder(described: type) -> Callable[[object], Plain]:
     exec("\n".join([*lines, "    return data"]), scope)
     encode: Callable[[object], Plain] = scope["encode"]
     return encode
-
-
-def _write_list(values: Iterable[object], owner: object) -> list[object]:
-    return list(values)
-
-
-def _write_objects(values: Iterable[object], owner: object) -> list[Plain]:
-    return [to_plain(each) for each in values]
 
 
 def _write_trace(trace: Trace, proposition: Proposition) -> Plain:
@@ -297,6 +288,10 @@ class Kind:
     column: str = ""
 
 
+def _write_list(values: Iterable[object], _: object) -> list[object]:
+    return list(values)
+
+
 KINDS = {
     "text": Kind({"type": "string"}, check.string, column="string"),
     "form": Kind({"type": "string"}, check.string, column="string"),
@@ -326,7 +321,9 @@ KINDS = {
         lambda columns, _: {name: list(column) for name, column in columns.items()},
     ),
     "object": Kind(None, _check_object, lambda item, _: to_plain(item)),
-    "objects": Kind(None, check.list_of(_check_object), _write_objects),
+    "objects": Kind(
+        None, check.list_of(_check_object), lambda items, _: list(map(to_plain, items))
+    ),
     "trace": Kind(None, _check_object, _write_trace),
     "roles": Kind(_STRINGS | {"minItems": 1, "prefixItems": [{"const": "_"}]}, check.roles),
     "beliefs": Kind(

@@ -273,7 +273,7 @@ def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> S
     return [
         sentence
         if sentence.tags
-        else sentence.with_tags([tags[tag] for tag in row[: len(sentence.words)]])
+        else replace(sentence, tags=tuple([tags[tag] for tag in row[: len(sentence.words)]]))
         for sentence, row in zip(sentences, ids.tolist(), strict=True)
     ]
 

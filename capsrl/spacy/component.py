@@ -26,7 +26,6 @@ from capsrl.files.replacing import remove_abandoned, replacing_folder
 from capsrl.models import shipped_models
 from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
-from capsrl.spacy.model_files import read_files, write_files
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
 from capsrl.spacy.sentences import read_sentences, to_sentence
 from capsrl.spacy.storage import clear, store
@@ -175,7 +174,7 @@ class Component(Pipe):
                 # they are needed.
                 folder = tempfile.mkdtemp()
                 weakref.finalize(self, _remove, folder, os.getpid())
-                write_files(self._files, Path(folder))
+                _write_folder(self._files, Path(folder))
                 self._labeler = self._load(folder)
         return self._labeler
 
@@ -244,7 +243,7 @@ class Component(Pipe):
         _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         if self._files is not None:
             with replacing_folder(model) as new:
-                write_files(self._files, new)
+                _write_folder(self._files, new)
         elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read
             with replacing_folder(model) as new:
                 shutil.copytree(self.model, new, dirs_exist_ok=True)
@@ -263,7 +262,7 @@ class Component(Pipe):
         files = None
         if not self._is_shipped():
             _ = self.labeler  # raises if it is not a model
-            files = self._files or read_files(Path(self.model))
+            files = self._files or _read_folder(Path(self.model))
         return cast("bytes", srsly.msgpack_dumps({"model": self.model, "files": files}))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
@@ -303,3 +302,22 @@ def _remove(folder: str, process: int) -> None:
     """Remove a folder, unless this is a fork of the process that uses it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read_folder(folder: Path) -> dict[str, bytes]:
+    """The contents of all files in a folder, by their relative paths."""
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def _write_folder(files: dict[str, bytes], folder: Path) -> None:
+    """Write such files; raises ModelError for a path that leads out of the folder."""
+    for name, content in files.items():
+        file = folder / name
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise ModelError(f"pipeline bytes: {name}: not a file of a model folder")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

@@ -7,9 +7,10 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
+from capsrl.formats.fields import Plain
 from capsrl.score import PRF, score
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.spacy.storage import Plain, read_propositions
+from capsrl.spacy.storage import read_propositions
 
 Scorer = Callable[..., dict[str, Any]]
 NAME = "capsrl.scorer.v1"  # in the config of pipelines

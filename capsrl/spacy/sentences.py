@@ -6,9 +6,9 @@ from itertools import groupby
 
 from spacy.tokens import Doc, Token
 
-from capsrl.formats.jsonl import sentence_from_dict, sentence_to_dict
+from capsrl.formats.fields import Plain, sentence_from_dict, to_plain
 from capsrl.sentence import Sentence
-from capsrl.spacy.storage import Plain, read_propositions
+from capsrl.spacy.storage import read_propositions
 from capsrl.text.sentences import MAX_WORDS, split_text
 
 
@@ -59,7 +59,7 @@ def to_sentences(doc: Doc) -> list[Sentence]:
 
 def _labeled(words: Sequence[Token], propositions: Iterable[Plain]) -> Sentence:
     positions = {token.i: position for position, token in enumerate(words)}
-    data = sentence_to_dict(to_sentence(words, ())) | {
+    data = to_plain(to_sentence(words, ())) | {
         "text": words[0].doc.text,
         "offsets": [[token.idx, token.idx + len(token)] for token in words],
         "propositions": [

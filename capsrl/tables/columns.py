@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from capsrl.errors import ConfigError
 from capsrl.formats.fields import fields_in_tables
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.tables.documents import Input
 from capsrl.tables.parquet import pyarrow
+from capsrl.tables.reading import Input, some_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,7 +135,7 @@ def find_passed(
     if are_all and (unknown := [name for name in types if name not in known]):
         raise ConfigError(
             f"--columns: expected some of the columns besides text and id "
-            f"({', '.join(map(repr, known)) or 'none'}), got {', '.join(map(repr, unknown))}"
+            f"({some_names(known)}), got {some_names(unknown)}"
         )
     columns = {
         name: Column(

@@ -1,4 +1,4 @@
-"""Fit the calibration of a model on a gold file, usually the dev set.
+"""Fit the calibration of a model on a gold file, usually the dev set; needs no torch.
 
 Each curve is a logistic regression of "the answer is right" on a piecewise linear function of its
 log odds, with an offset for each group, fitted by penalized maximum likelihood. A straight line is
@@ -6,26 +6,32 @@ temperature scaling with an intercept (Platt, 1999; Guo et al., 2017); data may 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from capsrl.errors import DataError
 from capsrl.labeler import Labeler
 from capsrl.predict.calibration import (
-    PREDICATE,
     Calibration,
+    Confidences,
     Curve,
     Floats,
     Probabilities,
     counts_of_senses,
+    group_of,
     log_odds,
-    sense_group,
-    sense_prob,
+    sense_probs,
     sigmoid,
 )
-from capsrl.score.calibration import CalibrationScores, Outcome, compare_propositions
+from capsrl.score.calibration import (
+    CalibrationScores,
+    Outcome,
+    collect_answers,
+    compare_propositions,
+)
 from capsrl.sentence import Sentence
 
 N_FOLDS = 5
@@ -34,9 +40,7 @@ _SMOOTHNESS = 10.0  # penalty on changes of the slope
 _SHRINKAGE = 3.0  # penalty on offsets: groups of few answers get small ones
 _QUANTILES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95)  # of the log odds: the knots
 _MAX_STEPS = 100
-_DIGITS = 5
-
-Counts = Mapping[str, int]
+_DECIMALS = 5
 
 
 @dataclass(frozen=True)
@@ -58,65 +62,73 @@ def calibrate(labeler: Labeler, gold: Sequence[Sentence]) -> CalibrationFit:
     The folds are N_FOLDS parts of consecutive sentences, so that most documents are not split.
     Raises DataError if none of the predicates found is right.
     """
-    raw = labeler.label_sentences(gold, predicates="found", uncalibrated=True)
-    outcomes = [compare_propositions(*pair) for pair in zip(gold, raw, strict=True)]
+    labeled = labeler.label_sentences(gold, predicates="found", uncalibrated=True)
+    outcomes = [compare_propositions(*pair) for pair in zip(gold, labeled, strict=True)]
     counts = counts_of_senses(labeler.inventory)
-    calibration = fit_calibration(_joined(outcomes), counts)
-    before, after = CalibrationScores(), CalibrationScores()
+    whole = _Columns.of(outcomes, counts)
+    calibration = whole.fit()
     edges = [len(outcomes) * fold // N_FOLDS for fold in range(N_FOLDS + 1)]
+    calibrated = []
     for first, last in zip(edges, edges[1:], strict=False):
-        fitted = fit_calibration(_joined(outcomes[:first] + outcomes[last:]), counts)
-        held_out = _joined(outcomes[first:last])
-        calibrated = fitted.apply([outcome.proposition for outcome in held_out], counts)
-        for outcome, proposition in zip(held_out, calibrated, strict=True):
-            before.add(outcome)
-            after.add(replace(outcome, proposition=proposition))
-    return CalibrationFit(calibration, before, after)
+        held_out = _Columns.of(outcomes[first:last], counts)
+        fitted = _Columns.of(outcomes[:first] + outcomes[last:], counts).fit()
+        calibrated.append(fitted.calibrate(held_out.raw, held_out.groups, held_out.answers.roles))
+    probabilities = {
+        kind: np.concatenate([getattr(part, kind) for part in calibrated])
+        for kind in whole.answers.kinds
+    }
+    return CalibrationFit(calibration, whole.answers, whole.answers.replace(probabilities))
 
 
-def _joined(outcomes: Sequence[Sequence[Outcome]]) -> list[Outcome]:
-    return [outcome for of_sentence in outcomes for outcome in of_sentence]
+@dataclass(frozen=True)
+class _Columns:
+    """The answers of P propositions, which have A arguments in all.
 
-
-@dataclass
-class _Sample:
-    """Answers to fit a curve on."""
-
-    probabilities: list[float | None] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)
-    right: list[bool] = field(default_factory=list)
-
-    def add(self, probability: float | None, group: str, right: bool) -> None:
-        self.probabilities.append(probability)
-        self.groups.append(group)
-        self.right.append(right)
-
-    def fit(self) -> Curve:
-        return fit_curve(self.probabilities, self.groups, self.right)
-
-
-def fit_calibration(outcomes: Sequence[Outcome], sense_counts: Counts) -> Calibration:
-    """Fit the curves on propositions with the probabilities of the network.
-
-    Senses, arguments and whole propositions are fitted on the predicates that are right.
+    groups  P  those of senses
     """
-    predicates, senses, arguments, propositions = (_Sample() for _ in range(4))
-    for outcome in outcomes:
-        proposition = outcome.proposition
-        predicates.add(proposition.predicate_probability, PREDICATE, outcome.predicate)
-        if not outcome.predicate:
-            continue
-        group = sense_group(proposition, sense_counts)
-        senses.add(sense_prob(proposition), group, outcome.sense)
-        propositions.add(proposition.joint_probability, group, outcome.exact)
-        for argument, right in zip(proposition.arguments, outcome.arguments, strict=True):
-            arguments.add(argument.probability, argument.role, right)
-    if not senses.right:
-        raise DataError(
-            f"expected predicates that the model finds, got none among {len(outcomes)} found; "
-            "calibrate a trained model on a file like its training data"
+
+    answers: CalibrationScores
+    raw: Confidences
+    groups: list[str]
+
+    @classmethod
+    def of(cls, outcomes: Sequence[Sequence[Outcome]], counts: Mapping[str, int]) -> "_Columns":
+        """The columns of some sentences; counts are those of senses in training."""
+        joined = list(chain.from_iterable(outcomes))
+        answers = collect_answers(joined)
+        sizes = [len(outcome.arguments) for outcome in joined]
+        probabilities = {
+            kind: np.array(answers.kinds[kind].probabilities, np.float64) for kind in answers.kinds
+        }
+        groups = [
+            group_of(p.sense, counts, is_only=p.probability == 1, guessed=p.guessed)
+            for p in (outcome.proposition for outcome in joined)
+        ]
+        raw = Confidences(**probabilities, owners=np.repeat(np.arange(len(joined)), sizes))
+        return cls(answers, raw, groups)
+
+    def fit(self) -> Calibration:
+        """Fit the curves; all but those of predicates on the predicates that are right."""
+        right = {kind: np.array(each.right, bool) for kind, each in self.answers.kinds.items()}
+        is_found = right["predicates"]
+        if not is_found.any():
+            raise DataError(
+                f"none of the {len(is_found)} predicates found is right; "
+                "calibrate a trained model on a file like its training data"
+            )
+        of_argument = is_found[self.raw.owners]
+
+        def fit(kind: str, probs: Floats, groups: Sequence[str], among: NDArray[np.bool_]) -> Curve:
+            chosen = [group for group, member in zip(groups, among, strict=True) if member]
+            return fit_curve(probs[among], chosen, right[kind][among])
+
+        raw, groups, roles = self.raw, self.groups, self.answers.roles
+        return Calibration(
+            predicates=fit_curve(raw.predicates, [""] * len(is_found), is_found),
+            senses=fit("senses", sense_probs(raw.senses, groups), groups, is_found),
+            arguments=fit("arguments", raw.arguments, roles, of_argument),
+            propositions=fit("propositions", raw.propositions, groups, is_found),
         )
-    return Calibration(predicates.fit(), senses.fit(), arguments.fit(), propositions.fit())
 
 
 def fit_curve(
@@ -141,7 +153,7 @@ def fit_curve(
         return Curve((0.0,), (0.0,))
     if len(names) == 1:
         names = []  # nothing to tell apart
-    knots = np.unique(np.quantile(odds, _QUANTILES).round(_DIGITS))
+    knots = np.unique(np.quantile(odds, _QUANTILES).round(_DECIMALS))
     k, n = len(knots), len(names)
     inputs = np.hstack([_hat_weights(odds, knots), _one_hot(groups, names)])  # N k+n
     penalty = np.zeros((k + n, k + n))
@@ -149,7 +161,7 @@ def fit_curve(
     penalty[k:, k:] = shrinkage * np.eye(n)
     penalty += 0.05 * np.eye(k + n)  # without it there is no finite fit if all answers are right
     found: list[float] = _fit_nondecreasing(inputs, y, penalty, k).tolist()
-    rounded = [round(number, _DIGITS) for number in found]
+    rounded = [round(number, _DECIMALS) for number in found]
     return Curve(
         tuple(knots.tolist()),
         tuple(rounded[:k]),

@@ -52,3 +52,11 @@ def test_models_that_need_torch(capsrl, tmp_path):
     done = capsrl("export", tmp_path / "model")
     assert done.code == 2
     assert done.err.startswith(f"error: {tmp_path / 'model'}: expected model.embeddings with a")
+
+
+def test_a_copy_is_exported(capsrl, model, tmp_path):
+    done = capsrl("export", "en")
+    assert done.code == 2
+    assert done.err == "error: en: ships with capsrl; name a folder for a copy with --out\n"
+    assert capsrl("export", model, "--out", "copy").err.startswith("copy/sentences.onnx: ")
+    assert capsrl("label", "the old man", "--model", "copy", "--runtime", "onnx").code == 0

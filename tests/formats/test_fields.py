@@ -18,7 +18,7 @@ from capsrl.tables.columns import Column, derive_columns
 
 @dataclass(frozen=True, slots=True)
 class LongArgument(Argument):
-    animate: Annotated[bool, About("flag", column=(9, "animate")), "it is alive"] = False
+    animate: Annotated[bool, About("flag", 50, (9, "animate")), "it is alive"] = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class LongProposition(Proposition):
     arguments: Annotated[
         tuple[LongArgument, ...], About("objects", 60, always=True), "one per word and role"
     ] = ()
-    tense: Annotated[str | None, About("text", column=(12, "tense")), "past, present"] = None
+    tense: Annotated[str | None, About("text", 50, (12, "tense")), "past, present"] = None
 
 
 @dataclass(frozen=True, slots=True)

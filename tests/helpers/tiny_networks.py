@@ -4,6 +4,7 @@ import dataclasses
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -12,7 +13,7 @@ from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
 from capsrl.network.loss import compute_loss
-from capsrl.predict.calibration import Calibration, Curve
+from capsrl.predict.calibration import Calibration, Confidences, Curve, group_of
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
@@ -175,6 +176,39 @@ CALIBRATION = Calibration(
     arguments=Curve((-10.0, 10.0), (-6.0, 3.0), {"A0": 1.0, "AM-TMP": -1.0}),
     propositions=Curve((-30.0, 10.0), (-10.0, 2.0)),
 )
+
+
+def apply_calibration(propositions, sense_counts):
+    """Propositions that the network predicts, with the probabilities of CALIBRATION."""
+    arguments = [argument for each in propositions for argument in each.arguments]
+    owners = [number for number, each in enumerate(propositions) for _ in each.arguments]
+    raw = Confidences(
+        predicates=np.array([each.predicate_probability for each in propositions], np.float64),
+        senses=np.array([each.probability for each in propositions]),
+        propositions=np.array([each.joint_probability for each in propositions]),
+        arguments=np.array([argument.probability for argument in arguments]),
+        owners=np.array(owners, np.int64),
+    )
+    groups = [
+        group_of(each.sense, sense_counts, is_only=each.probability == 1, guessed=each.guessed)
+        for each in propositions
+    ]
+    found = CALIBRATION.calibrate(raw, groups, [argument.role for argument in arguments])
+    probs = iter(found.arguments.tolist())
+    return [
+        dataclasses.replace(
+            each,
+            arguments=tuple(
+                dataclasses.replace(a, probability=next(probs)) for a in each.arguments
+            ),
+            probability=float(found.senses[row]),
+            predicate_probability=None
+            if each.predicate_probability is None
+            else float(found.predicates[row]),
+            joint_probability=float(found.propositions[row]),
+        )
+        for row, each in enumerate(propositions)
+    ]
 
 
 def blind(given):

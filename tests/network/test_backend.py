@@ -40,9 +40,7 @@ def test_find_device():
     assert find_device("cpu") == torch.device("cpu")
     assert find_device() == torch.device("cuda" if torch.cuda.is_available() else "cpu")
     n_gpus = torch.cuda.device_count()
-    with pytest.raises(
-        ConfigError, match=f"device: no cuda:{n_gpus}; this machine has {n_gpus} GPUs"
-    ):
+    with pytest.raises(ConfigError, match=f"no cuda:{n_gpus}; this machine has {n_gpus} GPUs"):
         find_device(f"cuda:{n_gpus}")
     for name in ("tpu", "meta", "cuda:x"):
         with pytest.raises(ConfigError, match=f"device: expected cpu, cuda or cuda:N, got {name}"):

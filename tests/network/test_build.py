@@ -314,7 +314,7 @@ def test_damaged_model_folders(files, tmp_path):
     with pytest.raises(ModelError, match=r"words.json: cannot be read: No such file"):
         Labeler.load(tmp_path / "model")
     (tmp_path / "model" / "elmo" / "options.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"options.json: expected the options .* no lstm.dim"):
+    with pytest.raises(ModelError, match=r"options.json: not the options .* no lstm.dim"):
         Labeler.load(tmp_path / "model")
 
 

@@ -56,9 +56,7 @@ def test_the_digest_tells_places_apart(shards, tmp_path):
 
 def test_a_header_longer_than_the_file(shards):
     shards[0].write_bytes((1 << 40).to_bytes(8, "little") + b"{}")
-    with pytest.raises(
-        ModelError, match=rf"not a safetensors file: a header of {1 << 40} bytes in a file of 10$"
-    ):
+    with pytest.raises(ModelError, match=rf"file: a header of {1 << 40} bytes in a file of 10$"):
         find_stored(shards[0].parent)
 
 
@@ -113,9 +111,7 @@ def test_without_onnxruntime(exported, monkeypatch):
 
 def test_models_that_were_not_exported(tmp_path):
     assert choose_runtime(tmp_path, "cpu", None) == "torch"
-    with pytest.raises(
-        ModelError, match="not exported; `capsrl export .*` makes sentences.onnx and "
-    ):
+    with pytest.raises(ModelError, match="not exported; `capsrl export .*` makes sentences"):
         choose_runtime(tmp_path, None, "onnx")
 
 

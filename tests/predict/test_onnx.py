@@ -185,9 +185,7 @@ def test_graphs_of_other_weights(folder, tmp_path):
         file.unlink()
     for file in (tmp_path / "full").glob("*.safetensors"):
         shutil.copyfile(file, copied / file.name)
-    with pytest.raises(
-        ModelError, match=r"not a graph of the weights in this folder .*; export it again"
-    ):
+    with pytest.raises(ModelError, match=r"not a graph of the weights .*; export it again"):
         load(copied)
 
 
@@ -195,7 +193,7 @@ def test_damaged_graph(folder, tmp_path):
     copied = tmp_path / "model"
     shutil.copytree(folder, copied)
     (copied / SENTENCES).write_bytes(b"not a graph")
-    with pytest.raises(ModelError, match=r"sentences.onnx: expected a graph .* export it again"):
+    with pytest.raises(ModelError, match=r"sentences.onnx: not a graph .* export it again"):
         load(copied)
 
 

@@ -24,8 +24,7 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.spacy import Component
-from capsrl.spacy.component import _remove
-from capsrl.spacy.model_files import read_files
+from capsrl.spacy.component import _read_folder, _remove, _write_folder
 from tests.helpers.crashes import crashes
 from tests.helpers.spacy_docs import TEXT, parsed, pipeline, plain
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_labeler, write_encoder
@@ -370,7 +369,7 @@ def model_in(saved):
 
 
 def content_of(model):
-    return model if model == "en" else frozenset(read_files(Path(model)).items())
+    return model if model == "en" else frozenset(_read_folder(Path(model)).items())
 
 
 def test_bytes_of_another_model(folder, tmp_path):
@@ -502,3 +501,16 @@ def test_a_forked_process_keeps_the_model_of_its_parent(tmp_path):
     assert folder.is_dir()
     _remove(str(folder), os.getpid())
     assert not folder.exists()
+
+
+def test_a_folder_as_bytes(tmp_path):
+    files = {"config.json": b"{}", "encoder/weights": b"\x00\xff"}
+    _write_folder(files, tmp_path / "model")
+    assert _read_folder(tmp_path / "model") == files
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/../../x"])
+def test_files_outside_the_folder(tmp_path, name):
+    with pytest.raises(ModelError, match=f"{name}: not a file of a model folder"):
+        _write_folder({name: b""}, tmp_path / "model")
+    assert not (tmp_path / "x").exists()
