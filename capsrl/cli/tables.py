@@ -10,7 +10,7 @@ from capsrl.score.breakdown import OF_ARGUMENTS
 from capsrl.score.calibration import Answers, CalibrationScores
 from capsrl.score.counts import percent
 from capsrl.score.mistakes import most_common
-from capsrl.score.phrases import PREDICATE
+from capsrl.score.phrase_scores import PREDICATE
 from capsrl.score.scorer import NONE
 from capsrl.score.significance import Interval, PairedTest
 

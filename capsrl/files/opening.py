@@ -50,7 +50,7 @@ def read_lines(
     try:
         with open_binary(path) as file:
             if not has_byte_lines(codec):
-                yield from _decoded_lines(file, codec)
+                yield from _lines_of(file, codec)
                 return
             for number, raw in enumerate(file, start=1):
                 if number == 1 and codec == "utf-8":
@@ -210,7 +210,7 @@ def has_byte_lines(codec: str) -> bool:
     return "a\n".encode(codec) == b"a\n"
 
 
-def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[str]:
+def _lines_of(file: IO[bytes], codec: str) -> Iterator[str]:
     """The lines of a file in any encoding; the file stays open."""
     text = io.TextIOWrapper(cast(io.BufferedReader, file), encoding=codec, newline="\n")
     try:

@@ -49,18 +49,18 @@ def phrase_file_of(corpus: str | Path) -> Path | None:
     """Return the phrase file beside a corpus, or None if there is none."""
     if str(corpus) == STANDARD:
         return None
-    folder, stem, _ = _parts(corpus)
+    folder, stem, _ = _split_name(corpus)
     files = (folder / f"{stem}{PHRASES_SUFFIX}{compression}" for compression in ("", *COMPRESSED))
     return next((file for file in files if file.is_file()), None)
 
 
 def new_phrase_file(corpus: str | Path) -> Path:
     """Return where the phrases of a corpus belong: beside it, compressed in the same way."""
-    folder, stem, compression = _parts(corpus)
+    folder, stem, compression = _split_name(corpus)
     return folder / f"{stem}{PHRASES_SUFFIX}{compression}"
 
 
-def _parts(corpus: str | Path) -> tuple[Path, str, str]:
+def _split_name(corpus: str | Path) -> tuple[Path, str, str]:
     """Split the path of a corpus: folder, name without suffixes, suffix of its compression."""
     path, compression = Path(corpus), ""
     if path.suffix.lower() in COMPRESSED:
@@ -76,7 +76,7 @@ def read_phrases(path: str | Path) -> Iterator[PhraseLine]:
     before = 0
     for number, text in enumerate(read_lines(path), start=1):
         if text:
-            line = _parse(text, f"{name_of(path)}:{number}")
+            line = _parse_line(text, f"{name_of(path)}:{number}")
             if line.sentence < before:
                 raise DataError(
                     f"{line.where}: expected sentences in order, "
@@ -151,7 +151,7 @@ def format_phrases(sentence: Sentence, number: int) -> str:
     )
 
 
-def _parse(text: str, where: str) -> PhraseLine:
+def _parse_line(text: str, where: str) -> PhraseLine:
     cells = text.split("\t")
     if len(cells) != len(COLUMNS):
         raise DataError(

@@ -10,7 +10,7 @@ from capsrl.score.breakdown import BREAKDOWNS, Row
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode
 from capsrl.score.mistakes import Comparison, Confusion, compare_sentences
-from capsrl.score.phrases import PhraseScores
+from capsrl.score.phrase_scores import PhraseScores
 from capsrl.score.scorer import MisalignedError, Scores, official_lines, score, score_systems
 
 __all__ = [

@@ -28,7 +28,7 @@ EMPTY = frozenset((None, "", "_", "-"))  # the Chinese files of 2009 write a das
 
 
 @dataclass(slots=True)
-class Reading:
+class Compared:
     """A proposition prepared for comparison in a mode.
 
     sense      the PRED as written
@@ -51,8 +51,8 @@ class Match:
     """
 
     predicate: int
-    gold: Reading | None
-    pred: Reading | None
+    gold: Compared | None
+    pred: Compared | None
     sense_right: bool = False
     correct: Set[Arc] = frozenset()
     n_found: int = 0
@@ -90,7 +90,7 @@ def match_sentence(gold: Sentence, pred: Sentence, mode: Mode = "official") -> l
     return matches
 
 
-def _match(predicate: int, gold: Reading, pred: Reading, mode: Mode) -> Match:
+def _match(predicate: int, gold: Compared, pred: Compared, mode: Mode) -> Match:
     sense_right = gold.key == pred.key
     if gold.arguments == pred.arguments:
         correct, n_found = gold.arguments, len(gold.arguments)
@@ -101,14 +101,14 @@ def _match(predicate: int, gold: Reading, pred: Reading, mode: Mode) -> Match:
     return Match(predicate, gold, pred, sense_right, correct, n_found)
 
 
-def _count_same_words(gold: Reading, pred: Reading) -> int:
+def _count_same_words(gold: Compared, pred: Compared) -> int:
     gold_words = Counter(words for _, words in gold.arguments)
     pred_words = Counter(words for _, words in pred.arguments)
     return (gold_words & pred_words).total()
 
 
-def _readings(sentence: Sentence, mode: Mode) -> dict[int, Reading]:
-    readings: dict[int, Reading] = {}
+def _readings(sentence: Sentence, mode: Mode) -> dict[int, Compared]:
+    readings: dict[int, Compared] = {}
     for proposition in sentence.propositions:
         sense = proposition.sense
         if sense is None or sense in EMPTY:
@@ -119,7 +119,7 @@ def _readings(sentence: Sentence, mode: Mode) -> dict[int, Reading]:
                 f"at word {proposition.predicate + 1}"
             )
         key = _official_key(sense) if mode == "official" else _strict_key(sense)
-        readings[proposition.predicate] = Reading(sense, key, _arguments(proposition, mode))
+        readings[proposition.predicate] = Compared(sense, key, _arguments(proposition, mode))
     return readings
 
 

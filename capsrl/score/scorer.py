@@ -15,7 +15,7 @@ from capsrl.score.breakdown import OF_ARGUMENTS, Breakdowns, Row, Seen
 from capsrl.score.counts import PRF, Counts, percent
 from capsrl.score.matching import MODES, Mode, match_sentence
 from capsrl.score.mistakes import Confusion, most_common
-from capsrl.score.phrases import PREDICATE, PhraseScores
+from capsrl.score.phrase_scores import PREDICATE, PhraseScores
 from capsrl.sentence import Sentence
 
 NONE = "none"  # in place of a role: there is no such argument
@@ -105,7 +105,7 @@ def score(
            under the right sense, and C- and R- arguments only together with what they continue
     by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
     train  the sentences trained on, for the breakdowns by seen lemma and sense
-    phrases  score the phrases of arguments too, as `capsrl.score.phrases` does
+    phrases  score the phrases of arguments too, as `capsrl.score.phrase_scores` does
     confusion  count which roles and senses are taken for which
     Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
     ConfigError for an unknown mode or breakdown.
@@ -262,16 +262,16 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
     confusion  if it was counted: `matrix` has the gold role of `roles` as row, the predicted one as
                column; the last stands for no argument
     """
-    counts = scores.counts
+    counts, official = scores.counts, _main_figures(scores.official)
     report = {
         "mode": scores.mode,
         "sentences": counts.sentences,
         "official": {
-            **{name: float(f"{value:.2f}") for name, value in _figures(scores.official).items()},
+            **{name: float(f"{value:.2f}") for name, value in official.items()},
             "lines": official_lines(scores.official),
             "counts": scores.official.as_dict(),
         },
-        "scores": {**_figures(counts), "counts": counts.as_dict()},
+        "scores": {**_main_figures(counts), "counts": counts.as_dict()},
         "subtasks": _subtasks(counts),
         "exact_match": {
             "propositions": counts.exact_match,
@@ -282,10 +282,12 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
             "gold": scores.official.gold_repeated,
             "pred": scores.official.pred_repeated,
         },
-        "breakdowns": {name: _rows(name, rows) for name, rows in scores.breakdowns.items()},
+        "breakdowns": {
+            name: _breakdown_rows(name, rows) for name, rows in scores.breakdowns.items()
+        },
     }
     if scores.phrases is not None:
-        report["spans"] = _phrases(scores.phrases)
+        report["spans"] = _phrase_figures(scores.phrases)
     if scores.confusion is not None:
         report["confusion"] = _confusion(scores.confusion)
     return report
@@ -302,7 +304,7 @@ def _confusion(confusion: Confusion) -> dict[str, Any]:
     }
 
 
-def _phrases(scores: PhraseScores) -> dict[str, Any]:
+def _phrase_figures(scores: PhraseScores) -> dict[str, Any]:
     return {
         **_prf(scores.overall),
         "end_to_end": _prf(scores.end_to_end),
@@ -318,7 +320,7 @@ def _share(correct: int, of: int) -> dict[str, float]:
     return {"percent": percent(correct, of), "correct": correct, "of": of}
 
 
-def _figures(counts: Counts) -> dict[str, float]:
+def _main_figures(counts: Counts) -> dict[str, float]:
     figures = {}
     for name, prf in (
         ("labeled", counts.labeled),
@@ -356,7 +358,7 @@ def _prf(prf: PRF) -> dict[str, float]:
     }
 
 
-def _rows(name: str, rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
+def _breakdown_rows(name: str, rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
     if name in OF_ARGUMENTS:
         return {key: _prf(row) for key, row in rows.items()}
     return {

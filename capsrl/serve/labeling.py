@@ -114,7 +114,7 @@ def _respond(
         body = "".join(map(format_conll09, filled))
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []
-        body = _write_json(request, texts, missing, model)
+        body = _json_body(request, texts, missing, model)
     return LabelResponse(body.encode(), sentences)
 
 
@@ -127,7 +127,7 @@ def _write_csv(texts: Texts) -> str:
     return "".join(csv_parts(chain(*tables), ARGUMENT_COLUMNS))
 
 
-def _write_json(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
+def _json_body(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
     results = [f'"sentences": [{", ".join(each.to_json() for each in text)}]' for text in texts]
     if request.many:
         listed = ", ".join(f"{{{result}}}" for result in results)

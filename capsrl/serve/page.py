@@ -65,12 +65,12 @@ def _card_html(folder: Path | None) -> str:
 def _draw(sentences: Sequence[Sentence], width: int) -> dict[str, Any]:
     drawn: list[dict[str, Any]] = []
     for sentence in sentences:
-        propositions = [_parts(sentence, each, width) for each in sentence.propositions]
+        propositions = [_drawn_parts(sentence, each, width) for each in sentence.propositions]
         drawn.append({"text": text_of(sentence), "propositions": propositions})
     return {"sentences": drawn}
 
 
-def _parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
+def _drawn_parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
     return {
         "predicate": proposition.predicate,
         "sense": proposition.sense,

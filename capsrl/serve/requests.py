@@ -75,7 +75,7 @@ def _to_int(value: object) -> object:
 
 _Offset = Annotated[int, Field(ge=0), BeforeValidator(_to_int)]
 _THRESHOLDS = ("threshold", "sense_threshold", "proposition_threshold")
-_TYPES = {  # where JSON has other types than `Options`, or a request has limits
+_FIELD_TYPES = {  # where JSON has other types than `Options`, or a request has limits
     "pos": Annotated[list[PredicatePos], Field(min_length=1)] | None,
     "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
     **dict.fromkeys(_THRESHOLDS, Annotated[float, Field(ge=0, le=1)]),
@@ -84,7 +84,7 @@ _TYPES = {  # where JSON has other types than `Options`, or a request has limits
 
 def _option_fields() -> dict[str, Any]:
     """The fields of `Options` for a pydantic model."""
-    types = get_type_hints(Options) | _TYPES
+    types = get_type_hints(Options) | _FIELD_TYPES
     return {
         field.name: (types[field.name], Field(field.default, description=field.metadata["help"]))
         for field in fields(Options)

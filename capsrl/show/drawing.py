@@ -114,7 +114,7 @@ def svg_sheet(sentences: Iterable[Sentence], *, max_width: float = MAX_WIDTH) ->
     for sentence in sentences:
         for proposition in sentence.propositions or (None,):
             arcs = _arcs(proposition, numbers=True)
-            for line in _lines(sentence, proposition, arcs, max_width):
+            for line in _drawn_lines(sentence, proposition, arcs, max_width):
                 groups += f'<g transform="translate({_MARGIN:g} {y:.1f})">{line.content}</g>'
                 width = max(width, line.width)
                 y += line.height
@@ -135,7 +135,7 @@ def svg_lines(
            `RoleHistory`, for a page that shows one iteration after the other
     """
     arcs = _arcs(proposition, steps=steps)
-    lines = list(_lines(sentence, proposition, arcs, max_width - 2 * _MARGIN))
+    lines = list(_drawn_lines(sentence, proposition, arcs, max_width - 2 * _MARGIN))
     html, start = "", f'<g transform="translate({_MARGIN:g} 0)">'
     for is_idle, group in groupby(lines, key=lambda line: line.is_idle):
         run = list(group)
@@ -186,7 +186,7 @@ class _Drawn(NamedTuple):
     is_idle: bool
 
 
-def _lines(
+def _drawn_lines(
     sentence: Sentence, proposition: Proposition | None, arcs: list[Arc], max_width: float
 ) -> Iterator[_Drawn]:
     predicate = proposition.predicate if proposition else -1

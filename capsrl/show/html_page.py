@@ -24,7 +24,7 @@ from capsrl.text.spacing import spaces_before, text_of
 _WIDTH = 760.0  # of drawings
 _SMALL = 0.05  # probabilities of iterations below this are left blank
 _PHRASES = '<span class="capsrl-wide">Phrases are underlined, head words more thickly.</span>'
-_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
+_PAGE_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
 _TRACE_NOTE = (
     "1, 2, ...: the network's own probability after each iteration, blank below 0.05, bold where "
     'the word had the role<span class="capsrl-wide">; the column probability is calibrated (if the '
@@ -52,7 +52,7 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
-        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_PAGE_NOTE}</p>\n'
     )
     note = f"<p>{_TRACE_NOTE}</p>\n"  # stands before the first sentence with a trace
     for number, sentence in enumerate(sentences, start=1):
@@ -96,7 +96,7 @@ def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
     ordered = sorted(proposition.arguments, key=lambda part: ROLES.index(base_role(part.role)))
     items = "".join(
         f'<li><span class="capsrl-phrase {role_class(part.role)}" tabindex="0">'
-        f"<b>{escaped(part.role)}</b> {_words(sentence, part)}{_tip(part.role, part.meaning)}"
+        f"<b>{escaped(part.role)}</b> {_words_html(sentence, part)}{_tip(part.role, part.meaning)}"
         "</span></li>"
         for part in ordered
     )
@@ -116,12 +116,12 @@ def table_html(sentence: Sentence, proposition: Proposition) -> str:
     heads += '<th scope="col" class="capsrl-probability">probability</th>' if known else ""
     for n in steps:
         heads += f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>'
-    body = "".join(_row(sentence, row, steps, known) for row in rows)
+    body = "".join(_table_row(sentence, row, steps, known) for row in rows)
     kind = ' class="capsrl-traced"' if steps else ""
     return f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:
+def _table_row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:
     part = row.argument
     role, color = escaped(row.role), role_class(row.role)
     small = f"<small>{escaped(part.meaning)}</small>" if part and part.meaning else ""
@@ -135,7 +135,7 @@ def _row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) ->
         f'<tr data-states="{row.states}"><th scope="row"><span class="capsrl-role {color}" '
         f'tabindex="0" data-role="{role}">{role if part else f"<s>{role}</s>"}'
         f'{_tip(row.role)}</span></th><td class="capsrl-words" dir="auto">'
-        f"{_words(sentence, part or Argument(row.role, row.word))}{small}</td>{cells}</tr>"
+        f"{_words_html(sentence, part or Argument(row.role, row.word))}{small}</td>{cells}</tr>"
     )
 
 
@@ -145,7 +145,7 @@ def _tip(role: str, meaning: str | None = None) -> str:
     return f'<span class="capsrl-tip"> {escaped(known)}</span>' if known else ""
 
 
-def _words(sentence: Sentence, part: Argument) -> str:
+def _words_html(sentence: Sentence, part: Argument) -> str:
     """The phrase of an argument with its head word in bold."""
     phrase = part.phrase
     first, last = (phrase.first, phrase.last) if phrase else (part.word, part.word)

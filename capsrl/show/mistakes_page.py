@@ -12,7 +12,7 @@ from pathlib import Path
 
 from capsrl.errors import ConfigError
 from capsrl.files.opening import open_writer, suffix_of
-from capsrl.score.matching import Arc, Reading
+from capsrl.score.matching import Arc, Compared
 from capsrl.score.mistakes import MISTAKE_KINDS, Comparison, find_argument
 from capsrl.sentence import Argument, Sentence
 from capsrl.show.colors import role_color
@@ -117,13 +117,13 @@ def _article(comparison: Comparison) -> str:
         rows.append(_row(gold, pred, pair.kind))
     return (
         f'<article data-mistakes="{escaped(json.dumps(mistakes, ensure_ascii=False))}">'
-        f'<p dir="auto"><small>{escaped(name)}</small> {_words(comparison)}</p>'
+        f'<p dir="auto"><small>{escaped(name)}</small> {_sentence_html(comparison)}</p>'
         "<table><thead><tr><th>gold</th><th>predicted</th><th>mistake</th></tr></thead>"
         f"<tbody>{''.join(rows)}</tbody></table></article>\n"
     )
 
 
-def _words(comparison: Comparison) -> str:
+def _sentence_html(comparison: Comparison) -> str:
     """The sentence, with the predicate and the words of mistakes marked."""
     wrong = {
         word
@@ -152,10 +152,10 @@ def _predicate_row(comparison: Comparison) -> str:
     )
 
 
-def _sense_cell(reading: Reading | None, form: str, probability: float | None) -> str:
+def _sense_cell(reading: Compared | None, form: str, probability: float | None) -> str:
     if reading is None:
         return ""
-    return f"<i>{escaped(reading.sense)}</i> {form}{_shown(probability)}"
+    return f"<i>{escaped(reading.sense)}</i> {form}{_probability_html(probability)}"
 
 
 def _argument_cell(sentence: Sentence, predicate: int, arc: Arc | None) -> str:
@@ -168,7 +168,7 @@ def _argument_cell(sentence: Sentence, predicate: int, arc: Arc | None) -> str:
     return (
         f'<span class="role" style="{style}">{escaped(role)}</span> '
         f'<span dir="auto">{_phrase(sentence, words, argument)}</span>'
-        f"{_shown(None if argument is None else argument.probability)}"
+        f"{_probability_html(None if argument is None else argument.probability)}"
     )
 
 
@@ -185,7 +185,7 @@ def _phrase(sentence: Sentence, words: tuple[int, ...], argument: Argument | Non
     return f"{'… ' * before}{' '.join(parts)}{' …' * after}"
 
 
-def _shown(probability: float | None) -> str:
+def _probability_html(probability: float | None) -> str:
     return "" if probability is None else f" <small>{show_probability(probability)}</small>"
 
 

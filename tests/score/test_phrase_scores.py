@@ -2,7 +2,7 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.score import score
-from capsrl.score.phrases import PhraseScores, join_continuations
+from capsrl.score.phrase_scores import PhraseScores, join_continuations
 from capsrl.score.scorer import scores_to_dict
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
