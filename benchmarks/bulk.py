@@ -35,7 +35,7 @@ from capsrl.bulk.plan import Plan, check_inputs, read_plan, scan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Queue
 from capsrl.tables.documents import make_input
-from capsrl.tables.pipeline import Counts
+from capsrl.tables.pipeline import Totals
 
 WHO = ("The company", "Mira", "A neighbour of ours", "My old friend", "The union", "She")
 DID = ("sold", "bought", "signed", "promised to bring", "gave up", "found", "repaired", "lost")
@@ -205,7 +205,7 @@ def write_done(plan: Plan, output: Folder) -> None:
     (Path(output.url) / "data").mkdir()
     done = np.ones(plan.n_shards, bool)
     done[np.linspace(0, plan.n_shards - 1, 10).astype(int)] = False
-    counts = Counts(1, 1, 1, 2).to_dict()
+    counts = Totals(1, 1, 1, 2).to_dict()
     with open(f"{output.url}/log.jsonl", "w", encoding="utf-8") as log:
         for shard in np.flatnonzero(done).tolist():
             os.close(os.open(f"{output.url}/{plan.name(shard)}", os.O_CREAT))

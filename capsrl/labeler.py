@@ -37,7 +37,7 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.network.save import Precision
 
 Text = str | Sentence
-Key = TypeVar("Key")
+_Key = TypeVar("_Key")
 Missing = Literal["error", "empty"]
 
 
@@ -250,12 +250,12 @@ class Labeler:
 
     def label_documents(
         self,
-        documents: Iterable[tuple[Key, Iterable[Sentence]]],
+        documents: Iterable[tuple[_Key, Iterable[Sentence]]],
         *,
         batch_size: int | None = None,
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
-    ) -> Iterator[tuple[Key, list[Sentence]]]:
+    ) -> Iterator[tuple[_Key, list[Sentence]]]:
         """Label a stream of documents in order, holding only some of them at a time.
 
         documents  pairs of a key, which may be anything, and sentences
@@ -263,7 +263,9 @@ class Labeler:
 
         Sentences of different documents share batches. The rest is as in `label_sentences`.
         """
-        waiting: deque[tuple[Key, int]] = deque()  # (key, number of sentences) of those read so far
+        waiting: deque[tuple[_Key, int]] = (
+            deque()
+        )  # (key, number of sentences) of those read so far
 
         def stream() -> Iterator[Sentence]:
             for key, sentences in documents:
@@ -320,12 +322,9 @@ class Labeler:
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 
-        frames   a folder of PropBank frame files, or an index that `capsrl frames` made; default:
-                 the index in the user's data folder, then that of the model
-        runtime  onnx or torch; default: onnx on the CPU for models that were exported, else torch
-
-        A model trained with fastText vectors looks for their file where its config.json says, and
-        warns if it is gone: words that the training data did not have are then unknown.
+        The arguments are those of `capsrl.load`. A model trained with fastText vectors looks for
+        their file where its config.json says, and warns if it is gone: words that the training data
+        did not have are then unknown.
         """
         chosen = choose_runtime(Path(folder), device, runtime)
         open_model = _open_onnx if chosen == "onnx" else _load_network
@@ -370,8 +369,8 @@ def _as_backend(network: "Network | Backend", device: "str | torch.device | None
 
 
 def _by_document(
-    labeled: Iterable[Sentence], waiting: deque[tuple[Key, int]]
-) -> Iterator[tuple[Key, list[Sentence]]]:
+    labeled: Iterable[Sentence], waiting: deque[tuple[_Key, int]]
+) -> Iterator[tuple[_Key, list[Sentence]]]:
     """Labeled sentences by document.
 
     waiting  (key, number of sentences) of the documents; filled as `labeled` reads them

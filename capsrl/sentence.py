@@ -30,7 +30,7 @@ Strings = tuple[str, ...]
 class About:
     """How a field is written and checked; the string after it says what it holds.
 
-    kind    one of `capsrl.formats.fields.KINDS`
+    kind    one of `capsrl.formats.fields.FIELD_KINDS`
     json    its place among the keys of its JSON object
     column  place and name of its column in tables
     always  it is in JSON even if it has its default
@@ -126,10 +126,7 @@ class Trace:
 @_documented
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A predicate, its sense and its arguments: who did what to whom.
-
-    Probabilities are those of the model; in corpora there are none.
-    """
+    """A predicate, its sense and its arguments; in corpora they have no probabilities."""
 
     predicate: Annotated[int, About("word", 1, (2, "predicate_word")), "position of the predicate"]
     sense: Annotated[
@@ -265,6 +262,10 @@ class Sentence:
         filled = (_complete(each, self, self.offsets) for each in propositions)
         ordered = sorted(filled, key=lambda proposition: proposition.predicate)
         return _changed(self, {"propositions": tuple(ordered)})
+
+    def with_tags(self, tags: Iterable[str]) -> "Sentence":
+        """The same sentence with other parts of speech."""
+        return _changed(self, {"tags": tuple(tags)})
 
     def standalone(self) -> "Sentence":
         """The same sentence with only its own part of the text.

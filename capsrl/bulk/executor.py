@@ -29,17 +29,17 @@ from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import PlannedInput, scan
 from capsrl.bulk.storage import try_lock
 from capsrl.bulk.tasks import Failures, Queue, Task
-from capsrl.bulk.worker import FAILED, Result, Worker
+from capsrl.bulk.worker import FAILED, TaskResult, Worker
 from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.tables.parquet import DamagedError
-from capsrl.tables.reading import Part
+from capsrl.tables.reading import FilePart
 
 OBJECT_STORE = 80 << 20  # bytes; no large object passes through it
 MAX_STARTS = 5  # workers in a row that may die before they are ready
 DIED = "this text crashes the worker"
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-_PREFIX = "capsrl-ray-"  # of temporary folders
+_FOLDER_PREFIX = "capsrl-ray-"  # of temporary folders
 _LOCK = "capsrl.lock"  # a file in them
 _POLL = 1.0  # seconds, at most, between two calls of `Monitor.tick`
 _GROW_EVERY = 10.0  # seconds between two looks at the size of a cluster
@@ -89,9 +89,9 @@ def _temporary_folder() -> Iterator[str]:
     of a process would not tell, since containers that share the folder have numbers of their own.
     """
     for entry in os.scandir(tempfile.gettempdir()):
-        if entry.name.startswith(_PREFIX) and _is_abandoned(os.path.join(entry.path, _LOCK)):
+        if entry.name.startswith(_FOLDER_PREFIX) and _is_abandoned(os.path.join(entry.path, _LOCK)):
             shutil.rmtree(entry.path, ignore_errors=True)
-    folder = tempfile.mkdtemp(prefix=_PREFIX)
+    folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)
     try:
         with open(os.path.join(folder, "new"), "wb") as lock:
             try_lock(lock)
@@ -110,7 +110,7 @@ def _is_abandoned(lock: str) -> bool:
 
 
 def _cluster() -> dict[str, float]:
-    """What all nodes have together: CPU, GPU, memory."""
+    """The resources of all nodes together: CPU, GPU, memory."""
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return resources
 
@@ -130,15 +130,22 @@ def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInp
     """Read all inputs for a plan, in parallel; the result is in the order of the paths."""
     size = max(1, min(_SCAN_GROUP, len(paths) // 64))
     groups = [paths[first : first + size] for first in range(0, len(paths), size)]
-    limit = 2 * max(1, int(_cluster().get("CPU", 1)))
+    limit = 2 * max(1, int(_cluster().get("CPU", 1)))  # groups that are read at a time
     running: deque[Any] = deque()
     found: list[PlannedInput] = []
-    for group in groups:
-        if len(running) == limit:
-            found += _get_scan(running.popleft())
-        running.append(_scan_group.remote(job, group, shard_size))
-    for ref in running:
-        found += _get_scan(ref)
+    try:
+        for group in groups:
+            if len(running) == limit:
+                found += _get(running.popleft())
+            running.append(_scan_group.remote(job, group, shard_size))
+        for ref in running:
+            found += _get(ref)
+    except RayTaskError:
+        raise
+    except RayError as error:  # it has been tried again, by Ray
+        raise ConfigError(
+            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
+        ) from None
     return found
 
 
@@ -158,18 +165,6 @@ def _get(ref: Any) -> Any:  # noqa: ANN401
         raise
 
 
-def _get_scan(ref: Any) -> list[PlannedInput]:  # noqa: ANN401
-    try:
-        found: list[PlannedInput] = _get(ref)
-    except RayTaskError:
-        raise
-    except RayError as error:  # it has been tried again, by Ray
-        raise ConfigError(
-            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
-        ) from None
-    return found
-
-
 def _first_line(error: Exception) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
@@ -187,7 +182,7 @@ class _Actor:
         gc.collect()
         gc.freeze()  # the model stays, so that no collection need look at it again
 
-    def run(self, task: Task, parts: Sequence[Part], name: str) -> Result:
+    def run(self, task: Task, parts: Sequence[FilePart], name: str) -> TaskResult:
         assert self._worker is not None
         return self._worker.run(task, parts, name)
 
@@ -325,7 +320,7 @@ class Executor:
                 f"The last one: {' '.join(str(error).split())[:300]}"
             )
 
-    def _succeed(self, task: Task, result: Result) -> None:
+    def _succeed(self, task: Task, result: TaskResult) -> None:
         if task.is_trial:
             failures = self._failures[task.shard]
             failures.succeeded(task)
@@ -364,7 +359,7 @@ def count_workers(job: Job) -> int:
 
 
 def worker_resources(job: Job, n_workers: int) -> dict[str, float]:
-    """What one worker takes; several share a GPU if there are more of them than GPUs."""
+    """The resources of one worker; several share a GPU if there are more of them than GPUs."""
     if job.device == "cpu":
         return {"num_cpus": job.threads}
     n_gpus = _cluster().get("GPU", 0) or 1

@@ -1,4 +1,4 @@
-"""What a bulk run does: where its input and output are and how it labels."""
+"""The task of a bulk run: where its input and output are and how it labels."""
 
 import dataclasses
 import os
@@ -17,7 +17,7 @@ from capsrl.tables.reading import Input, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
 AUTO = "auto"  # the device: GPUs if there are any
-FORMATS = ("jsonl", "parquet", "csv", "tsv")
+OUTPUT_FORMATS = ("jsonl", "parquet", "csv", "tsv")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class Job:
 
     output   path or URL of the output folder
     read     how the inputs are read
-    write    how the output is written; its format is one of FORMATS
+    write    how the output is written; its format is one of OUTPUT_FORMATS
     folder   the working directory, in which relative paths are
     model    name or folder of the model
     frames   frame files or an index of them; None for the default
@@ -70,7 +70,7 @@ class Job:
         return fingerprint(find_model(self.model), Path(self.frames or user_index()))
 
     def settings(self) -> dict[str, Any]:
-        """What the output depends on besides the inputs, for the plan."""
+        """All that the output depends on besides the inputs, for the plan."""
         options, read = dataclasses.asdict(self.options), dataclasses.asdict(self.read)
         return {
             "version": capsrl.__version__,

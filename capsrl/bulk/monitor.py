@@ -23,17 +23,17 @@ from numpy.typing import NDArray
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
-from capsrl.bulk.worker import Result, peak_memory
+from capsrl.bulk.worker import TaskResult, peak_memory
 from capsrl.errors import DataError
-from capsrl.tables.pipeline import Counts
+from capsrl.tables.pipeline import Totals
 
 LOG = "log"
 STATUS = "status.json"
 BEFORE = "finished before"  # state of a run that had nothing left to do; never in the file
-_EVERY = 2.0  # seconds between two status files on a disk
-_EVERY_REMOTE = 30.0  # in an object store, where each costs a request
+_STATUS_EVERY = 2.0  # seconds between two status files on a disk
+_STATUS_EVERY_REMOTE = 30.0  # in an object store, where each costs a request
 
-Status = dict[str, Any]
+RunStatus = dict[str, Any]
 
 
 class Monitor:
@@ -42,7 +42,7 @@ class Monitor:
     report  is called with every new status
     """
 
-    def __init__(self, plan: Plan, folder: Folder, report: Callable[[Status], None]) -> None:
+    def __init__(self, plan: Plan, folder: Folder, report: Callable[[RunStatus], None]) -> None:
         self.plan = plan
         self._folder, self._report = folder, report
         self._log = RunLog(folder)
@@ -62,7 +62,7 @@ class Monitor:
         """The shards that are not done, in ascending order."""
         return map(int, np.flatnonzero(~self._done))
 
-    def finish(self, task: Task, result: Result) -> None:
+    def finish(self, task: Task, result: TaskResult) -> None:
         """A shard is done."""
         self._memory = max(self._memory, result.memory_mb)
         taken = {"seconds": result.seconds, "cpu_seconds": result.cpu_seconds}
@@ -101,11 +101,11 @@ class Monitor:
     def tick(self, n_workers: int) -> None:
         """Show the state every few seconds."""
         self._n_workers = n_workers
-        every = _EVERY if self._folder.is_local else _EVERY_REMOTE
+        every = _STATUS_EVERY if self._folder.is_local else _STATUS_EVERY_REMOTE
         if time.monotonic() - self._updated >= every:
             self._show("running")
 
-    def end(self, state: str) -> Status:
+    def end(self, state: str) -> RunStatus:
         """Show the state for the last time: finished, interrupted or failed."""
         self._n_workers = 0
         status = self._show(state)
@@ -114,7 +114,7 @@ class Monitor:
         self._folder.remove_if_empty("failed")
         return status
 
-    def _show(self, state: str) -> Status:
+    def _show(self, state: str) -> RunStatus:
         self._updated = time.monotonic()
         status = self._status(state)
         self._log.flush()
@@ -122,7 +122,7 @@ class Monitor:
         self._report(status)
         return status
 
-    def _status(self, state: str) -> Status:
+    def _status(self, state: str) -> RunStatus:
         seconds = time.monotonic() - self._began
         n_new = self._n_done - self._n_before
         n_sentences = self._counts.sentences - self._sentences_before
@@ -183,21 +183,21 @@ class RunLog:
         self._waiting = []
 
 
-def read_log(folder: Folder) -> Iterator[dict[str, Any]]:
+def read_events(folder: Folder) -> Iterator[dict[str, Any]]:
     """Yield the events of all runs; a line that was cut off by a kill is skipped."""
     for line in folder.read_lines(LOG):
         with contextlib.suppress(ValueError):
             yield json.loads(line)
 
 
-def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.bool_], Counts]:
+def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.bool_], Totals]:
     """Which shards have an output and are in the log, and what is in them."""
-    exists, done, counts = plan.find_done(folder), np.zeros(plan.n_shards, np.bool_), Counts()
-    for event in read_log(folder):
+    exists, done, counts = plan.find_done(folder), np.zeros(plan.n_shards, np.bool_), Totals()
+    for event in read_events(folder):
         number = event["shard"] if event.get("kind") == "shard" else len(done)
         if number < len(done) and exists[number] and not done[number]:
             done[number] = True
-            counts.add(Counts.from_dict(event))
+            counts.add(Totals.from_dict(event))
     return done, counts
 
 

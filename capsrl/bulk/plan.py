@@ -24,15 +24,15 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.files.opening import file_digest
 from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.parquet import DamagedError
-from capsrl.tables.reading import Input, Part
+from capsrl.tables.reading import FilePart, Input
 
 PLAN = "plan.jsonl"
-FORMAT = 1
+_PLAN_FORMAT = 1
 TEXT_OF_SHARD = 1 << 17  # characters of text in a shard of the default size, about
 MAX_ROWS = 2_000  # in a shard of the default size
 _SAMPLE = 100  # documents of an input that show how long they are
 _SAMPLED_INPUTS = 20
-_SHOWN = 5  # differences that a message names
+_DIFFERENCES = 5  # differences that a message names
 Numbers = NDArray[np.int64]
 
 
@@ -90,7 +90,7 @@ class Plan:
         # One entry for each part of all inputs.
         self._input = np.repeat(np.arange(len(inputs)), lengths)
         self._part = np.concatenate([np.arange(n) for n in [0, *lengths]])
-        self._counts = _join(ends) - _join([each.firsts for each in inputs])
+        self._counts = _concatenate(ends) - _concatenate([each.firsts for each in inputs])
         self._starts = np.array([*_pack(self._counts.tolist(), shard_size)], np.int64)
 
     @property
@@ -103,7 +103,7 @@ class Plan:
         """The number of rows of all inputs."""
         return int(self._counts.sum())
 
-    def parts(self, shard: int) -> list[Part]:
+    def parts(self, shard: int) -> list[FilePart]:
         """The rows of a shard."""
         return [self._make_part(number) for number in range(*self._parts_of(shard))]
 
@@ -133,14 +133,14 @@ class Plan:
             file.writelines(self._lines())
 
     def digest(self) -> str:
-        """What identifies the plan."""
+        """The digest that identifies the plan."""
         digest = hashlib.sha256()
         for line in self._lines():
             digest.update(line.encode())
         return digest.hexdigest()
 
     def _lines(self) -> Iterator[str]:
-        head = {"format": FORMAT, "shard_size": self.shard_size, "settings": self.settings}
+        head = {"format": _PLAN_FORMAT, "shard_size": self.shard_size, "settings": self.settings}
         yield json.dumps(head, ensure_ascii=False) + "\n"
         yield from (each.to_json() for each in self.inputs)
 
@@ -149,12 +149,12 @@ class Plan:
         stop = len(self._counts) if is_last else int(self._starts[shard + 1])
         return int(self._starts[shard]), stop
 
-    def _make_part(self, number: int) -> Part:
+    def _make_part(self, number: int) -> FilePart:
         planned, part = self.inputs[self._input[number]], self._part[number]
         first = int(planned.firsts[part])
         stop = first + int(self._counts[number])
         offset = None if planned.offsets is None else int(planned.offsets[part])
-        return Part(first, stop, offset, planned.path, planned.size)
+        return FilePart(first, stop, offset, planned.path, planned.size)
 
 
 def read_plan(folder: Folder) -> Plan | None:
@@ -163,10 +163,10 @@ def read_plan(folder: Folder) -> Plan | None:
     try:
         with folder.open(PLAN) as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:
             head = json.loads(file.readline())
-            if head["format"] != FORMAT:
+            if head["format"] != _PLAN_FORMAT:
                 raise DataError(
-                    f"{where}: expected a plan of format {FORMAT}, got {head['format']}; use the "
-                    "version of capsrl that wrote it, or another folder"
+                    f"{where}: expected a plan of format {_PLAN_FORMAT}, got {head['format']}; "
+                    "use the version of capsrl that wrote it, or another folder"
                 )
             inputs = [PlannedInput.from_json(line) for line in file]
     except FileNotFoundError:
@@ -188,13 +188,13 @@ def check_settings(
     found = {**_flat(plan.settings), "shard_size": plan.shard_size}
     wanted = {**_flat(settings), "shard_size": shard_size or plan.shard_size}
     different = [
-        f"{key} was {_shown(found.get(key))}, now {_shown(wanted.get(key))}"
+        f"{key} was {_as_json(found.get(key))}, now {_as_json(wanted.get(key))}"
         for key in sorted({*wanted, *found})
         if wanted.get(key) != found.get(key)
     ]
     if different:
         raise ConfigError(
-            f"{where} was started with other settings: {'; '.join(different[:_SHOWN])}; "
+            f"{where} was started with other settings: {'; '.join(different[:_DIFFERENCES])}; "
             "give the same settings, or another folder"
         )
 
@@ -299,10 +299,10 @@ def _pack(counts: Iterable[int], limit: int) -> Iterator[int]:
         n_rows += count
 
 
-def _join(arrays: Sequence[Numbers]) -> Numbers:
+def _concatenate(arrays: Sequence[Numbers]) -> Numbers:
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
-def _shown(value: object) -> str:
+def _as_json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
 from capsrl.bulk.job import AUTO, Job
-from capsrl.bulk.monitor import BEFORE, STATUS, Monitor, Status, read_status
+from capsrl.bulk.monitor import BEFORE, STATUS, Monitor, RunStatus, read_status
 from capsrl.bulk.plan import (
     PLAN,
     Plan,
@@ -33,22 +33,22 @@ def label_in_bulk(
     shard_size: int | None = None,
     columns: Sequence[str] | None = None,
     address: str | None = None,
-    report: Callable[[Status], None] = lambda status: None,
+    report: Callable[[RunStatus], None] = lambda status: None,
     report_skipped: Callable[[str, Sequence[str]], None] = lambda path, files: None,
     make_worker: MakeWorker = Worker,
-) -> Status:
+) -> RunStatus:
     """Label the rows of inputs; returns the last status.
 
     Rows that were labeled by an earlier run into the same folder are not labeled again. If those
     are all rows, the status is the last one of that run, with the state BEFORE.
 
-    inputs      files, folders, patterns or URLs
-    job         its device may be "auto"; all other fields are as a worker uses them
-    n_workers   default: as many as there are cores or GPUs
-    shard_size  rows of a shard; default: about 130,000 characters, at most 2,000
-    columns     other columns of the inputs to keep; default: all
-    address     of a Ray cluster; default: Ray is started on this machine
-    report      is called with the status every few seconds
+    inputs          files, folders, patterns or URLs
+    job             its device may be "auto"; all other fields are as a worker uses them
+    n_workers       default: as many as there are cores or GPUs
+    shard_size      rows of a shard; default: about 130,000 characters, at most 2,000
+    columns         other columns of the inputs to keep; default: all
+    address         of a Ray cluster; default: Ray is started on this machine
+    report          is called with the status every few seconds
     report_skipped  is called with a folder and the files in it that are not read
     Raises ConfigError if the folder was begun with other inputs or settings.
     """
@@ -72,7 +72,7 @@ def label_in_bulk(
         if plan is None:
             _check_empty(folder)
         else:  # before Ray, which takes seconds to start
-            _check(plan, job, shard_size)
+            _check_plan(plan, job, shard_size)
             check_inputs(plan, paths, folder.url)
             if _is_finished(plan, folder):
                 return {**read_status(folder), "state": BEFORE}
@@ -85,7 +85,7 @@ def label_in_bulk(
                 assert shard_size is not None
                 plan = Plan(job.settings(), shard_size, scan_all(job, paths, shard_size))
                 plan.write(folder)
-            _check(plan, job, shard_size)
+            _check_plan(plan, job, shard_size)
             monitor = Monitor(plan, folder, report)
             executor = Executor(job, monitor, n_workers=n_workers, make_worker=make_worker)
             status = _execute(executor, monitor)
@@ -100,7 +100,7 @@ def _is_finished(plan: Plan, folder: Folder) -> bool:
     return bool(plan.find_done(folder).all())
 
 
-def _execute(executor: Executor, monitor: Monitor) -> Status:
+def _execute(executor: Executor, monitor: Monitor) -> RunStatus:
     """Run to the end, and write in any case how it ended."""
     state = "interrupted"  # by a signal
     try:
@@ -130,7 +130,7 @@ def _check_empty(folder: Folder) -> None:
         )
 
 
-def _check(plan: Plan, job: Job, shard_size: int | None) -> None:
+def _check_plan(plan: Plan, job: Job, shard_size: int | None) -> None:
     """Refuse another plan; a device that is not chosen yet will be that of the plan."""
     if job.device == AUTO:
         job = dataclasses.replace(job, device=plan.settings["device"])

@@ -1,4 +1,4 @@
-"""What workers do next: new shards, and those that have failed.
+"""The tasks of workers: new shards, and those that have failed.
 
 A worker gets shards that follow each other, so that it reads its input from front to back: a
 compressed file cannot be read from the middle. One that has none left takes half of those of
@@ -11,6 +11,7 @@ for other reasons.
 """
 
 import heapq
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -22,7 +23,7 @@ Run = tuple[int, int]  # the shards from the first up to, without, the second
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What a worker does with a shard.
+    """Labeling a shard, or trying some of its rows.
 
     bad_rows    numbers of rows in the shard that become error records, and why
     first, stop the rows to try, without output; None to label the shard and write it
@@ -41,7 +42,7 @@ class Task:
 
 @dataclass
 class Failures:
-    """What is known of a shard that has failed.
+    """The failures of a shard.
 
     n_rows  of the shard
     reason  of the last failure
@@ -50,61 +51,51 @@ class Failures:
     shard: int
     n_rows: int
     reason: str = ""
-    _bad: dict[int, str] = field(default_factory=dict)
-    _untried: list[tuple[int, int]] = field(default_factory=list)
-    _counts: dict[tuple[int, int] | None, int] = field(default_factory=dict)
-    _split: bool = False
+    _bad: dict[int, str] = field(default_factory=dict)  # rows, and why
+    _trials: list[Task] = field(default_factory=list)  # those that are left, the next one last
+    _counts: Counter[Task] = field(default_factory=Counter)  # how often a trial has failed
+    _n_whole: int = 0  # how often the shard has failed as a whole, since it was split
+    _is_split: bool = False
 
     @property
     def is_hopeless(self) -> bool:
         """Whether the shard must be set aside."""
         if len(self._bad) > MAX_BAD_ROWS:
             return True
-        return self._split and not self._untried and self._counts.get(None, 0) >= ATTEMPTS
+        return self._is_split and not self._trials and self._n_whole >= ATTEMPTS
 
     def next_task(self) -> Task:
-        """What to do next with the shard; it is always one thing at a time."""
-        if self._untried:
-            first, stop = self._untried[-1]
-            return Task(self.shard, first=first, stop=stop)
+        """The next task for the shard; there is always one at a time."""
+        if self._trials:
+            return self._trials[-1]
         return Task(self.shard, tuple(sorted(self._bad.items())))
 
     def succeeded(self, task: Task) -> None:
         """The rows of a trial are good."""
-        self._untried.remove(_range(task))
+        self._trials.remove(task)
 
     def failed(self, task: Task, reason: str) -> None:
         """A worker died of a task, or raised an error."""
         self.reason = reason
-        if not task.is_trial:
-            self._fail_whole()
+        if task.first is None or task.stop is None:
+            self._n_whole += 1
+            if self._n_whole >= ATTEMPTS and not self._is_split:
+                self._is_split, self._n_whole = True, 0
+                self._trials = self._halves(0, self.n_rows)
             return
-        first, stop = tried = _range(task)
-        count = self._counts[tried] = self._counts.get(tried, 0) + 1
-        if stop - first > 1:
-            self._untried.remove(tried)
-            middle = (first + stop) // 2
-            self._untried += [(middle, stop), (first, middle)]
-        elif count >= ATTEMPTS:
-            self._untried.remove(tried)
-            self._bad[first] = reason
+        self._counts[task] += 1
+        if task.stop - task.first > 1:
+            self._trials.remove(task)
+            self._trials += self._halves(task.first, task.stop)
+        elif self._counts[task] >= ATTEMPTS:
+            self._trials.remove(task)
+            self._bad[task.first] = reason
 
-    def _fail_whole(self) -> None:
-        count = self._counts[None] = self._counts.get(None, 0) + 1
-        if count >= ATTEMPTS and not self._split:
-            self._split = True
-            self._counts[None] = 0
-            self._untried = [(0, self.n_rows)] if self.n_rows == 1 else _halves(self.n_rows)
-
-
-def _range(task: Task) -> tuple[int, int]:
-    assert task.first is not None and task.stop is not None
-    return task.first, task.stop
-
-
-def _halves(n_rows: int) -> list[tuple[int, int]]:
-    """Both halves of a shard, the one to try first at the end."""
-    return [(n_rows // 2, n_rows), (0, n_rows // 2)]
+    def _halves(self, first: int, stop: int) -> list[Task]:
+        """Trials of both halves of some rows; one row is not divided."""
+        middle = (first + stop) // 2
+        ranges = [(middle, stop), (first, middle)] if middle > first else [(first, stop)]
+        return [Task(self.shard, first=start, stop=end) for start, end in ranges]
 
 
 class Queue:

@@ -14,8 +14,8 @@ from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema
-from capsrl.tables.pipeline import Counts, Labeled, label_stream, split_document
-from capsrl.tables.reading import Document, Input, Part
+from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
+from capsrl.tables.reading import Document, FilePart, Input
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
 
@@ -28,14 +28,14 @@ FAILED = "failed"  # kind of the faults of rows at which a worker failed
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a worker tells about a task.
+class TaskResult:
+    """The result of a task.
 
     seconds    that it took, and those of processor time
     memory_mb  the most memory that the worker has used so far
     """
 
-    counts: Counts
+    counts: Totals
     seconds: float
     cpu_seconds: float
     memory_mb: float
@@ -60,19 +60,19 @@ class Worker:
         self._reader = PartReader(job.make_input)
         self._folder = Folder(job.output)
 
-    def run(self, task: Task, parts: Sequence[Part], name: str) -> Result:
+    def run(self, task: Task, parts: Sequence[FilePart], name: str) -> TaskResult:
         """Label a shard and write it under this name in the output folder, or try some rows."""
         began = time.perf_counter(), time.process_time()
         documents = _with_faults(self._reader.read(parts), dict(task.bad_rows))
-        counts = Counts()
+        counts = Totals()
         if task.is_trial:
             for _ in self._label(islice(documents, task.first, task.stop)):
                 pass
         else:
             with self._folder.writing(name) as path:
-                _write(path, counts.count(self._label(documents)), self._job.write)
+                _write_shard(path, counts.count(self._label(documents)), self._job.write)
         seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
-        return Result(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
+        return TaskResult(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
 
     def _label(self, documents: Iterable[Document]) -> Iterator[Labeled]:
         options = self._job.options
@@ -80,7 +80,7 @@ class Worker:
         return label_stream(self._labeler, chain.from_iterable(split), options)
 
 
-def _write(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
+def _write_shard(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
     if options.format == "parquet":
         with open(path, "wb") as file:
             schema = arrow_schema(options.rows, options.passed)
@@ -107,32 +107,6 @@ def peak_memory() -> float:
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
 
 
-@dataclass
-class _Reading:
-    """An input that is being read.
-
-    next_row  the number of the row at which the next part must begin
-    ahead     a document that was read but belongs to the next part
-    """
-
-    path: str
-    documents: Iterator[Document]
-    next_row: int
-    ahead: Document | None = None
-
-    def until(self, stop: int) -> Iterator[Document]:
-        """The documents of the rows before `stop`."""
-        while self.next_row < stop:
-            found = self.ahead or next(self.documents, None)
-            self.ahead = None
-            if found is None or found.number >= stop:
-                self.ahead, self.next_row = found, stop
-                return
-            # Not one more than needed: the next row may be damaged, which concerns the next part.
-            self.next_row = found.number + 1
-            yield found
-
-
 class PartReader:
     """Reads parts of inputs; one that follows the one before goes on in the open file.
 
@@ -143,26 +117,36 @@ class PartReader:
 
     def __init__(self, make_input: Callable[[str], Input]) -> None:
         self._make_input = make_input
-        self._reading: _Reading | None = None
+        self._next: tuple[str, int] | None = None  # path and row at which the open file goes on
+        self._documents: Iterator[Document] = iter(())  # those of the open file
+        self._ahead: Document | None = None  # was read, but belongs to the next part
 
-    def read(self, parts: Iterable[Part]) -> Iterator[Document]:
+    def read(self, parts: Iterable[FilePart]) -> Iterator[Document]:
         """Yield the documents of the parts; raises DataError if an input has changed."""
         for part in parts:
+            if self._next != (part.path, part.first):
+                self._open(part)
+            self._next = None  # after an error in between, nothing can go on from here
             assert part.stop is not None
-            reading = self._find(part)
-            self._reading = None  # after an error in between, nothing can go on from here
-            yield from reading.until(part.stop)
-            self._reading = reading
+            yield from self._read_until(part.stop)
+            self._next = part.path, part.stop
 
-    def _find(self, part: Part) -> _Reading:
-        found = self._reading
-        if found is not None and (found.path, found.next_row) == (part.path, part.first):
-            return found
+    def _open(self, part: FilePart) -> None:
         size, _ = stat(part.path)
         if size != part.size:
             raise DataError(
                 f"{part.path}: expected {part.size:,} bytes as in the plan, got {size:,}; the "
                 "file has changed since the run began"
             )
-        documents = self._make_input(part.path).documents(replace(part, stop=None))
-        return _Reading(part.path, documents, part.first)
+        self._documents = self._make_input(part.path).documents(replace(part, stop=None))
+        self._ahead = None
+
+    def _read_until(self, stop: int) -> Iterator[Document]:
+        """The documents of the rows before `stop`."""
+        while (found := self._ahead or next(self._documents, None)) and found.number < stop:
+            self._ahead = None
+            yield found
+            # Not one more than needed: the next row may be damaged, which concerns the next part.
+            if found.number + 1 == stop:
+                return
+        self._ahead = found

@@ -3,13 +3,13 @@
 import os
 import socket
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
-from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.monitor import BEFORE, is_alive, read_status
+from capsrl.bulk.job import AUTO, OUTPUT_FORMATS, Job
+from capsrl.bulk.monitor import BEFORE, RunStatus, is_alive, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
@@ -29,7 +29,7 @@ from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
 from capsrl.options import TEXT_LAYOUT, Options
-from capsrl.tables.documents import FORMATS as INPUT_FORMATS
+from capsrl.tables.documents import DOCUMENT_FORMATS
 from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
 from capsrl.tables.writing import WriteOptions
 
@@ -40,21 +40,23 @@ _COUNTED = ("documents", "sentences", "propositions", "arguments")
     {
         "Input": [
             argument("inputs", "IN...", "Files, folders, patterns or URLs.", required=False),
-            format_option("--from", INPUT_FORMATS),
+            format_option("--from", DOCUMENT_FORMATS),
             ENCODING,
             *table_options(MAX_CHARACTERS),
             *field_options(Options, TEXT_LAYOUT),
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
-            option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
+            option(
+                f"--to {'|'.join(OUTPUT_FORMATS)}", "Format.", name="to_format", default="jsonl"
+            ),
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
             FRAME_FILES,
-            option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
+            option(f"--device {AUTO}|cpu|cuda", "auto: GPUs if there are any.", default=AUTO),
             RUNTIME,
         ],
         "Run": [
@@ -100,21 +102,20 @@ def bulk_command(
     labeled (the output says why).
     """
     if status:
-        _write(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
+        _write_lines(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
         return
     # The log of the run has what Ray would print to standard output. It reads this when imported.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
     # Here, so that --help and --status need no Ray.
     from capsrl.bulk.run import label_in_bulk
 
-    to = _one_of("--to", to_format, FORMATS)
     job = Job(
         output=_checked_output(inputs, output),
         read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
-        write=WriteOptions(to, output_rows(rows, to)),
+        write=WriteOptions(to_format, output_rows(rows, to_format)),
         model=model,
         frames=frames,
-        device=_one_of("--device", device, (AUTO, "cpu", "cuda")),
+        device=device,
         runtime=runtime,
         threads=threads,
         options=options,
@@ -130,12 +131,12 @@ def bulk_command(
             report=report,
             report_skipped=note_skipped,
         )
-    _write(summary_lines(last, output), sys.stderr)
+    _write_lines(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
         sys.exit(NOT_ALL)
 
 
-def _write(lines: Iterable[str], file: TextIO) -> None:
+def _write_lines(lines: Iterable[str], file: TextIO) -> None:
     file.writelines(f"{line}\n" for line in lines)
 
 
@@ -153,13 +154,7 @@ def _checked_output(inputs: Sequence[str], output: str) -> str:
     return output
 
 
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ConfigError(f"{name}: expected {', '.join(allowed)}, got {value}")
-    return value
-
-
-def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
+def summary_lines(status: RunStatus, output: str) -> Iterator[str]:
     """Describe the output of a run, line by line."""
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
@@ -174,7 +169,7 @@ def summary_lines(status: Mapping[str, Any], output: str) -> Iterator[str]:
         yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
+def status_lines(status: RunStatus) -> Iterator[str]:
     """Describe the progress of a run, line by line."""
     yield f"state: {_state(status)}"
     failures = ", ".join(problems(status)) or "no failures"
@@ -190,7 +185,7 @@ def status_lines(status: Mapping[str, Any]) -> Iterator[str]:
     yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
 
 
-def _state(status: Mapping[str, Any]) -> str:
+def _state(status: RunStatus) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
     ago = f"{_duration(age.total_seconds())} ago"

@@ -5,8 +5,7 @@ import sys
 from pathlib import Path
 
 import capsrl
-from capsrl.cli.export import OUT, changing
-from capsrl.cli.options import DEVICE, FROM_CORPUS, JSON, THREADS, argument, command
+from capsrl.cli.options import COPY, DEVICE, FROM_CORPUS, JSON, THREADS, argument, changing, command
 from capsrl.cli.tables import print_fit
 from capsrl.errors import DataError
 from capsrl.formats.formats import read_corpus
@@ -19,7 +18,7 @@ from capsrl.train.calibrate import calibrate
             argument("model", "MODEL", "Name or folder of a model."),
             argument("gold", "GOLD", "File with gold propositions, usually the dev set."),
         ],
-        "Options": [FROM_CORPUS, OUT, DEVICE, THREADS, JSON],
+        "Options": [FROM_CORPUS, COPY, DEVICE, THREADS, JSON],
     }
 )
 def calibrate_command(

@@ -1,17 +1,9 @@
 """`capsrl export MODEL`: export a model to ONNX, to run without torch."""
 
-import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-from capsrl.cli.options import argument, command, option
-from capsrl.errors import ConfigError
-from capsrl.files.replacing import replacing_folder
-from capsrl.models import find_model, shipped_models
-
-OUT = option("--out FOLDER", "Write a copy of the model, instead of changing its folder.")
+from capsrl.cli.options import COPY, argument, changing, command, option
 
 
 @command(
@@ -19,7 +11,7 @@ OUT = option("--out FOLDER", "Write a copy of the model, instead of changing its
         "Arguments": [argument("model", "MODEL", "Name or folder of a model.")],
         "Options": [
             option("--float", "Compute in 32-bit floats: slower, exact.", name="floats"),
-            OUT,
+            COPY,
         ],
     }
 )
@@ -37,23 +29,3 @@ def export_command(model: str, *, floats: bool, out: str | None) -> None:
         sizes = {file.name: file.stat().st_size for file in export(folder, int8=not floats)}
     for name, size in sizes.items():
         sys.stderr.write(f"{Path(out or folder, name)}: {size:,} bytes\n")
-
-
-@contextmanager
-def changing(model: str, out: str | None) -> Iterator[Path]:
-    """Yield a model folder to write into: that of the model, or a copy, which becomes `out`.
-
-    Raises ConfigError for a model that ships with capsrl, which all programs use, unless there is
-    an `out`; and for an `out` that exists.
-    """
-    folder = find_model(model)
-    if out is None:
-        if model in shipped_models():
-            raise ConfigError(f"{model}: ships with capsrl; name a folder for a copy with --out")
-        yield folder
-        return
-    if Path(out).exists():
-        raise ConfigError(f"--out {out}: exists; name another folder")
-    with replacing_folder(out) as copy:
-        shutil.copytree(folder, copy, dirs_exist_ok=True)
-        yield copy

@@ -16,9 +16,13 @@ from capsrl.files.opening import STANDARD, find_encoding, name_of, read_lines, s
 from capsrl.files.remote import is_url
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.sentence import Sentence
-from capsrl.tables.documents import FORMATS as DOCUMENTS
-from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
-from capsrl.tables.documents import count_suffixes, find_inputs, make_input
+from capsrl.tables.documents import (
+    DOCUMENT_FORMATS,
+    DOCUMENT_SUFFIXES,
+    count_suffixes,
+    find_inputs,
+    make_input,
+)
 from capsrl.tables.pipeline import Labeled, split_document
 from capsrl.tables.reading import Document, Input, ReadOptions
 from capsrl.text import PLAIN, Layout
@@ -30,12 +34,12 @@ _OFFICE = {
     ".json": ("JSON arrays", "one object per line as .jsonl: jq -c '.[]' FILE"),
     **dict.fromkeys((".pdf", ".doc", ".docx", ".odt", ".rtf"), ("such files", "the text as .txt")),
 }
-_ROWS = tuple(name for name in DOCUMENTS if name not in (TEXT, "jsonl"))
-FROM = (TEXT, *_ROWS, *(name for name in READABLE if name != TEXT))
+_TABLE_FORMATS = tuple(name for name in DOCUMENT_FORMATS if name not in (TEXT, "jsonl"))
+FROM = (TEXT, *_TABLE_FORMATS, *(name for name in READABLE if name != TEXT))
 _KNOWN = {
     **{suffix: format for suffix, format in SUFFIXES.items() if format in READABLE},
     **dict.fromkeys(_HTML, TEXT),
-    **{suffix: format for suffix, format in DOCUMENT_SUFFIXES.items() if format in _ROWS},
+    **{suffix: format for suffix, format in DOCUMENT_SUFFIXES.items() if format in _TABLE_FORMATS},
 }
 # How the files of a corpus begin, which may be called .txt or come from a pipe.
 _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
@@ -76,7 +80,7 @@ class Given:
 
     @property
     def document(self) -> Document | None:
-        """What its sentences belong to, if it is not a table; None for text without a name."""
+        """The document of its sentences, if it is not a table; None for text without a name."""
         name = name_of(self.name).strip("<>")
         return Document(name, None, {}, name_of(self.name)) if name else None
 
@@ -222,7 +226,7 @@ def _make_given(path: str, read: ReadOptions, layout: Layout) -> Given:
         layout = replace(layout, html=True)
         return Given(path, TEXT, sure=True, encoding=read.encoding, layout=layout)
     format = format_of(name, named, formats=FROM, suffixes=_KNOWN, default=TEXT, option="--from")
-    is_table = format in _ROWS or (format == "jsonl" and _has_texts(path, read))
+    is_table = format in _TABLE_FORMATS or (format == "jsonl" and _has_texts(path, read))
     table = make_input(path, replace(read, format=format)) if is_table else None
     return Given(
         path, format, sure=named is not None, encoding=read.encoding, layout=layout, table=table

@@ -22,14 +22,12 @@ from capsrl.cli.options import (
     field_options,
     format_option,
     option,
-    option_errors,
     table_options,
 )
 from capsrl.cli.outputs import (
     FORMATS,
     NOT_ALL,
     WITH_ERRORS,
-    Output,
     Summary,
     check_format,
     output_format,
@@ -52,7 +50,7 @@ from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 
-_FIRST = 256  # sentences that are labeled first, so that the reader need not wait for a large batch
+_FIRST_BATCH = 256  # sentences, so that the reader need not wait for a large batch
 
 Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
@@ -127,8 +125,7 @@ def label_command(
     write = WriteOptions(format, output_rows(rows, format))
     in_table = format in TABLES or write.rows == "argument"
     write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
-    with option_errors(("device", "threads", "runtime")):
-        labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
+    labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     summary = Summary(
         format,
         write.passed if in_table or columns is not None else None,
@@ -144,13 +141,11 @@ def label_command(
         )
     write_labeled(
         labeled,
-        Output(
-            output,
-            write,
-            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
-            trace=options.trace,
-            flush=any(each.is_stream for each in given),
-        ),
+        output,
+        write,
+        title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
+        trace=options.trace,
+        flush=any(each.is_stream for each in given),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
@@ -195,7 +190,7 @@ def _label(
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
         items = chain.from_iterable(stream for _, stream in group)
-        items = chain(islice(items, _FIRST), [None], items)
+        items = chain(islice(items, _FIRST_BATCH), [None], items)
         for is_pause, run in groupby(items, key=lambda each: each is None):
             if not is_pause:
                 found = (each for each in run if each is not None)

@@ -4,9 +4,11 @@ import dataclasses
 import inspect
 import math
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -14,7 +16,9 @@ import click
 
 from capsrl.errors import ConfigError
 from capsrl.files.opening import STANDARD
+from capsrl.files.replacing import replacing_folder
 from capsrl.formats.formats import CORPORA
+from capsrl.models import find_model, shipped_models
 
 _LEFT = 25  # columns of the names of options; the help of a longer one begins in the next line
 
@@ -149,11 +153,10 @@ def table_options(max_characters: int) -> list[click.Option]:
 FROM_CORPUS = format_option("--from", CORPORA)  # for commands that need propositions
 ENCODING = option("--encoding NAME", "latin-1, utf-16, ... (default: utf-8).")
 MODEL = option("--model MODEL", "Name or folder of a model.", default="en")
+COPY = option("--out FOLDER", "Write a copy of the model, instead of changing its folder.")
 DEVICE = option("--device DEVICE", "cpu, cuda or cuda:N (default: a GPU if any).")
 THREADS = option(
-    "--threads N",
-    "Maximum CPU threads (default: all cores; 1 on a busy machine).",
-    low=1,
+    "--threads N", "Maximum CPU threads (default: all cores; 1 on a busy machine).", low=1
 )
 ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
 RUNTIME = option("--runtime onnx|torch", "Default: onnx on a CPU, if the model is exported.")
@@ -238,3 +241,23 @@ def _without_none(hint: object) -> object:
     if get_origin(hint) in (Union, UnionType):
         [hint] = [member for member in get_args(hint) if member is not NoneType]
     return hint
+
+
+@contextmanager
+def changing(model: str, out: str | None) -> Iterator[Path]:
+    """Yield a model folder to write into: that of the model, or a copy, which becomes `out`.
+
+    Raises ConfigError for a model that ships with capsrl, which all programs use, unless there is
+    an `out`; and for an `out` that exists.
+    """
+    folder = find_model(model)
+    if out is None:
+        if model in shipped_models():
+            raise ConfigError(f"{model}: ships with capsrl; name a folder for a copy with --out")
+        yield folder
+        return
+    if Path(out).exists():
+        raise ConfigError(f"--out {out}: exists; name another folder")
+    with replacing_folder(out) as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        yield copy

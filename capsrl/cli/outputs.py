@@ -18,7 +18,7 @@ from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
 from capsrl.tables.columns import ROWS, Passed, arrow_schema
-from capsrl.tables.pipeline import Counts, Labeled
+from capsrl.tables.pipeline import Labeled, Totals
 from capsrl.tables.reading import Document
 from capsrl.tables.writing import (
     TABLES,
@@ -39,24 +39,6 @@ _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parque
 NOT_ALL = 3  # exit code if some documents could not be labeled
 _SHOWN = 10  # notes of a kind, and errors of documents where the output has no place for them
 _IDS = 10_000  # ids that are remembered: memory must not grow with the input
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """Where and how to write.
-
-    path     the name of a file, or - for standard output
-    options  format, which is one of FORMATS, rows and columns
-    title    of an HTML page
-    trace    show in tables for reading how role probabilities changed over the iterations
-    flush    flush after every sentence, for a reader at the other end of a pipe
-    """
-
-    path: str
-    options: WriteOptions
-    title: str = "Propositions"
-    trace: bool = False
-    flush: bool = False
 
 
 def output_format(named: str | None, output: str, inputs: Sequence[Given]) -> str:
@@ -80,7 +62,7 @@ def output_format(named: str | None, output: str, inputs: Sequence[Given]) -> st
 
 
 def output_rows(named: str | None, format: str) -> str:
-    """What a row is: an argument in tables, a sentence in JSON, unless it is named."""
+    """Choose what a row is: an argument in tables, a sentence in JSON, unless it is named."""
     if named is not None and named not in ROWS:
         raise ConfigError(f"--rows: expected {' or '.join(ROWS)}, got {named}")
     if named == "argument" and format not in (*TABLES, "jsonl"):
@@ -107,43 +89,62 @@ def check_format(format: str, *, trace: bool, frames: bool, phrases: bool, outpu
         raise ConfigError("--to parquet: not shown on a terminal; name a file: -o FILE")
 
 
-def write_labeled(labeled: Iterable[Labeled], output: Output) -> None:
-    """Write sentences one at a time, except for SVG, which is one picture of all."""
-    options = output.options
+def write_labeled(
+    labeled: Iterable[Labeled],
+    path: str,
+    options: WriteOptions,
+    *,
+    title: str = "Propositions",
+    trace: bool = False,
+    flush: bool = False,
+) -> None:
+    """Write sentences one at a time, except for SVG, which is one picture of all.
+
+    path     the name of a file, or - for standard output
+    options  format, which is one of FORMATS, rows and columns
+    title    of an HTML page
+    trace    show in tables for reading how role probabilities changed over the iterations
+    flush    flush after every sentence, for a reader at the other end of a pipe
+    """
     if options.format == "parquet":
         schema = arrow_schema(options.rows, options.passed)
-        with open_binary_writer(output.path) as binary:
+        with open_binary_writer(path) as binary:
             write_parquet(table_rows(labeled, options), binary, schema)
         return
-    with open_writer(output.path) as file:
+    with open_writer(path) as file:
         if options.format == "table":
             console = make_console(file)
-            for part in table_parts(_sentences(labeled), trace=output.trace):
-                console.print(part)
-                if output.flush:
+            for table in table_parts(_sentences_of(labeled), trace=trace):
+                console.print(table)
+                if flush:
                     file.flush()
             return
-        for text in _parts(labeled, output):
+        for text in _text_of_file(labeled, options, title, path):
             file.write(text)
-            if output.flush:
+            if flush:
                 file.flush()
 
 
-def _parts(labeled: Iterable[Labeled], output: Output) -> Iterator[str]:
+def _text_of_file(
+    labeled: Iterable[Labeled], options: WriteOptions, title: str, path: str
+) -> Iterator[str]:
     """The text of a file in any format but Parquet and tables for reading."""
-    format = output.options.format
+    format = options.format
     if format in (*TABLES, "jsonl"):
-        return text_parts(labeled, output.options)
+        return text_parts(labeled, options)
     if format == "json":
-        return _json_array(json_lines(labeled, output.options.passed))
+        return _json_array(json_lines(labeled, options.passed))
     if format == "html":
-        return html_parts(_sentences(labeled), title=output.title)
+        return html_parts(_sentences_of(labeled), title=title)
     if format == "svg":
-        return iter([svg_sheet(_sentences(labeled)) + "\n"])
-    return format_sentences(check_phrase_file(_sentences(labeled), output.path), format)
+        return iter([svg_sheet(_sentences_of(labeled)) + "\n"])
+    sentences: Iterable[Sentence] = _sentences_of(labeled)
+    if format in WRITABLE:
+        sentences = check_phrase_file(sentences, path)
+    return format_sentences(sentences, format)
 
 
-def _sentences(labeled: Iterable[Labeled]) -> Iterator[Sentence]:
+def _sentences_of(labeled: Iterable[Labeled]) -> Iterator[Sentence]:
     return (each.sentence for each in labeled if each.sentence is not None)
 
 
@@ -160,19 +161,17 @@ def _json_array(lines: Iterable[str]) -> Iterator[str]:
 class Summary:
     """Counts what was labeled, and reports documents that were not.
 
-    format       of the output; errors are shown on stderr if it has no place for them
-    passed       the other columns that the output has; None if it has no columns
-    streams      names of the inputs whose columns were not known, which was said before
-    missed       columns that the output does not have -> in how many documents they are
-    unseen       columns that the user has named and no document has had so far
+    format   of the output; errors are shown on stderr if it has no place for them
+    passed   the other columns that the output has; None if it has no columns
+    streams  names of the inputs whose columns were not known, which was said before
     """
 
     format: str
     passed: Passed | None = None
     streams: tuple[str, ...] = ()
-    counts: Counts = field(default_factory=Counts)
-    _missed: Counter[str] = field(default_factory=Counter)
-    _unseen: set[str] = field(default_factory=set)
+    counts: Totals = field(default_factory=Totals)
+    _missed: Counter[str] = field(default_factory=Counter)  # columns -> documents that have them
+    _unseen: set[str] = field(default_factory=set)  # chosen columns that no document has had
     _ids: set[int] = field(default_factory=set)  # hashes of the first ids
     _repeated: str | None = None
     _has_phrases: bool = False

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Thing = TypeVar("Thing")
 Reporter = Callable[[Mapping[str, Any]], None]
-_AHEAD = 4096  # items that are read before they are needed
+_READ_AHEAD = 4096  # items that are read before they are needed
 _UPDATE_EVERY = 0.1  # seconds between two updates of the bar, which take longer than reading a line
 _LINE_EVERY = 10.0  # seconds between two lines about a bulk run where there is no terminal
 
@@ -204,7 +204,7 @@ def without_waiting(items: Iterable[Thing]) -> Iterator[Thing | None]:
     if not isinstance(sys.stdin.buffer, io.BufferedReader):  # not a pipe, so nothing is slow
         yield from items
         return
-    ready: queue.Queue[Thing | BaseException | None] = queue.Queue(_AHEAD)  # None: the end
+    ready: queue.Queue[Thing | BaseException | None] = queue.Queue(_READ_AHEAD)  # None: the end
 
     def read() -> None:
         try:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+import click
 import uvicorn
 
 import capsrl
@@ -117,8 +118,7 @@ def serve_command(
         )
         name = f"[{host}]" if ":" in host else host
         port = listening.getsockname()[1]
-        sys.stdout.write(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)\n")
-        sys.stdout.flush()
+        click.echo(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)")
         if host not in _LOOPBACK and token is None:
             sys.stderr.write("no --token: anyone who can reach this host can use the service\n")
         # uvicorn raises Ctrl-C again after it has shut down.

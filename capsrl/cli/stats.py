@@ -1,12 +1,12 @@
 """`capsrl stats FILE...`: statistics of corpora, one column for each."""
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -56,7 +56,7 @@ def stats_command(
         counts = [
             {"file": name, **stats.to_dict()} for name, stats in zip(names, columns, strict=True)
         ]
-        sys.stdout.write(json.dumps(counts, ensure_ascii=False, indent=1) + "\n")
+        click.echo(json.dumps(counts, ensure_ascii=False, indent=1))
         return
     console = Console()
     if not console.is_terminal:  # a pipe has no width to fit into

@@ -136,7 +136,7 @@ def _summary_lines(scores: Scores, intervals: Mapping[str, Interval]) -> list[st
         f"Propositions with a repeated role: gold {official.gold_repeated}, "
         f"predicted {official.pred_repeated}",
         f"Labeled F1 {scores.labeled_f1:.2f}, "
-        f"95% bootstrap interval {_range(intervals['labeled_f1'])}",
+        f"95% bootstrap interval {_bounds(intervals['labeled_f1'])}",
     ]
 
 
@@ -245,7 +245,7 @@ def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
 
 def _verdict(test: PairedTest) -> str:
     return (
-        f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_range(test.interval)}, "
+        f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_bounds(test.interval)}, "
         f"p = {test.p_value:.4f} (approximate randomization over sentences, two-sided, "
         f"{test.n_rounds} rounds)"
     )
@@ -267,5 +267,5 @@ def _counts(prf: PRF) -> tuple[str, str, str]:
     return str(prf.correct), str(prf.gold), str(prf.pred)
 
 
-def _range(interval: Interval) -> str:
+def _bounds(interval: Interval) -> str:
     return f"{interval.low:.2f} to {interval.high:.2f}"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
@@ -128,7 +129,7 @@ def _print_keys() -> None:
     if console.is_terminal:
         console.print(Markdown(text))
     else:
-        sys.stdout.write(f"{text}\n")
+        click.echo(text)
 
 
 def key_table(settings: Iterable[Setting]) -> Iterator[str]:

@@ -47,7 +47,7 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         for file, kind in kinds.items():
             graph = _graph(name, Builder(stored, int8=kind), config, transformer)
             contents[folder / file] = graph.SerializeToString()
-    _replace(contents, folder / SENTENCES)
+    _replace_files(contents, folder / SENTENCES)
     return [file for file, content in contents.items() if content is not None]
 
 
@@ -72,7 +72,7 @@ def _check_sources(folder: Path, config: ModelConfig) -> None:
         )
 
 
-def _replace(contents: Mapping[Path, bytes | None], mark: Path) -> None:
+def _replace_files(contents: Mapping[Path, bytes | None], mark: Path) -> None:
     """Write all files, or remove those without content.
 
     mark  the file without which no other is read. It is removed before the first file is replaced

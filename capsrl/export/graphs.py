@@ -83,7 +83,7 @@ def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
     of_type = builder.slice(builder.weight(f"{name}.types.weight"), 0, 1, axis=0)
     pieces = builder.rows(f"{name}.pieces.weight", "subwords")
     embedded = builder.op("Add", pieces, builder.op("Add", positions, of_type))
-    hidden = _normalize(builder, embedded, f"{name}.norm", eps)
+    hidden = _layer_norm(builder, embedded, f"{name}.norm", eps)
     states, n_layers = [hidden], config["num_hidden_layers"]
     for number in range(n_layers):
         layer, is_last = f"{name}.layers.{number}", number == n_layers - 1
@@ -107,13 +107,13 @@ def _attend(builder: Builder, hidden: str, name: str, n_heads: int, width: int) 
 def _finish_layer(builder: Builder, hidden: str, mixed: str, name: str, eps: float) -> str:
     """The rest of a layer, which computes every subword by itself: ... E -> ... E."""
     mixed = builder.quantized_linear(mixed, f"{name}.attention_out")
-    hidden = _normalize(builder, builder.op("Add", hidden, mixed), f"{name}.attention_norm", eps)
+    hidden = _layer_norm(builder, builder.op("Add", hidden, mixed), f"{name}.attention_norm", eps)
     inner = builder.op("Gelu", builder.quantized_linear(hidden, f"{name}.inner"))
     outer = builder.quantized_linear(inner, f"{name}.outer")
-    return _normalize(builder, builder.op("Add", hidden, outer), f"{name}.norm", eps)
+    return _layer_norm(builder, builder.op("Add", hidden, outer), f"{name}.norm", eps)
 
 
-def _normalize(builder: Builder, value: str, name: str, eps: float) -> str:
+def _layer_norm(builder: Builder, value: str, name: str, eps: float) -> str:
     return builder.op(
         "LayerNormalization",
         value,

@@ -1,8 +1,8 @@
 """Derive JSON objects, their checks, their schema and the columns of tables from described fields.
 
 The fields of Sentence, Proposition, Argument, Phrase and Trace say of which kind they are
-(`capsrl.sentence.About`); KINDS says how each kind is written and checked. `schema.json` beside
-this file is the derived schema. Checks go beyond it: they also compare values with each other.
+(`capsrl.sentence.About`); FIELD_KINDS says how each kind is written and checked. `schema.json`
+beside this file is the derived schema. Checks also compare the values with each other.
 """
 
 import json
@@ -67,7 +67,7 @@ class Described:
     @property
     def kind(self) -> "Kind":
         """How it is written and checked."""
-        return KINDS[self.about.kind]
+        return FIELD_KINDS[self.about.kind]
 
     @property
     def column(self) -> str:
@@ -292,7 +292,7 @@ def _write_list(values: Iterable[object], _: object) -> list[object]:
     return list(values)
 
 
-KINDS = {
+FIELD_KINDS = {
     "text": Kind({"type": "string"}, check.string, column="string"),
     "form": Kind({"type": "string"}, check.string, column="string"),
     "sense": Kind({"type": ["string", "null"]}, check.string_or_null, column="string"),

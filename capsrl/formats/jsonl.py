@@ -50,7 +50,7 @@ def read_jsonl(
             if watch is not None:
                 watch(Block(source, number, [line]))
             where = f"{source}:{number}"
-            yield sentence_from_dict(_decode(line, where), where=where)
+            yield sentence_from_dict(_parse_line(line, where), where=where)
 
 
 def format_jsonl(sentence: Sentence) -> str:
@@ -69,7 +69,7 @@ def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
     return to_plain(sentence)
 
 
-def _decode(line: str, where: str) -> object:
+def _parse_line(line: str, where: str) -> object:
     try:
         value: object = _DECODER.decode(line)
     except (ValueError, RecursionError) as error:

@@ -67,13 +67,13 @@ def _entries(proposition: Proposition) -> Iterator[str]:
     for argument in proposition.arguments:
         for name, each in _OF_ARGUMENT.items():
             for text in _texts(getattr(argument, each.name)):
-                yield f"{name}[{_escape(argument.role, _IN_ROLE)}]={text}"
+                yield f"{name}[{_escaped(argument.role, _IN_ROLE)}]={text}"
 
 
 def _texts(value: str | bool | tuple[str, ...] | None) -> list[str]:
     if isinstance(value, tuple):
-        return list(map(_escape, value))
-    return ["Yes" if value is True else _escape(value)] if value else []
+        return list(map(_escaped, value))
+    return ["Yes" if value is True else _escaped(value)] if value else []
 
 
 def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Proposition:
@@ -96,7 +96,7 @@ def _value(field: Described, texts: list[str] | None) -> Any:  # noqa: ANN401
     return tuple(texts) if field.about.kind == "strings" else texts[-1]
 
 
-def _escape(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
+def _escaped(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
     return "".join(escapes.get(character, character) for character in text)
 
 

@@ -210,16 +210,16 @@ def _read_curve(data: object, source: str) -> Curve:
             raise ModelError(f"{source}.{name}: expected rising numbers, got {numbers!r:.60}")
     if len(knots) != len(values):
         raise ModelError(f"{source}: expected {len(knots)} values, got {len(values)}")
-    if not isinstance(offsets, dict) or not all(map(_is_number, offsets.values())):
+    if not isinstance(offsets, dict) or not all(map(_is_finite, offsets.values())):
         raise ModelError(f"{source}.offsets: expected an object of numbers, got {offsets!r:.60}")
     return Curve(tuple(knots), tuple(values), offsets)
 
 
 def _is_nondecreasing(numbers: object) -> bool:
-    if not isinstance(numbers, list) or not numbers or not all(map(_is_number, numbers)):
+    if not isinstance(numbers, list) or not numbers or not all(map(_is_finite, numbers)):
         return False
     return all(low <= high for low, high in pairwise(numbers))
 
 
-def _is_number(value: object) -> bool:
+def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)

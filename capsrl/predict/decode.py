@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import Options
 from capsrl.predict import Floats, Ids
-from capsrl.predict.backend import Scores
+from capsrl.predict.backend import PropositionScores
 from capsrl.predict.calibration import Confidences
 from capsrl.predict.candidates import (
     UNTRAINED_ODDS,
@@ -55,7 +55,7 @@ class Decoded:
 
 
 def decode(
-    scores: Scores,
+    scores: PropositionScores,
     *,
     positions: Sequence[int],
     candidates: Sequence[Candidates],
@@ -180,7 +180,7 @@ def _build_arguments(
 
 
 def _choose_senses(
-    scores: Scores,
+    scores: PropositionScores,
     candidates: Sequence[Candidates],
     owners: Ids,
     roles: Sequence[str],
@@ -250,7 +250,7 @@ def _choose_sense(
     return senses[best], probability_of(best, logits)
 
 
-def _phrases(scores: Scores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:
+def _phrases(scores: PropositionScores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:
     """The first and last word of the phrase of every argument."""
     if scores.firsts is None or scores.lasts is None:
         return None
@@ -282,7 +282,9 @@ def softmax(logits: Floats) -> Floats:
     return probs
 
 
-def _traces(scores: Scores, lengths: Sequence[int], inventory: Inventory) -> list[Trace | None]:
+def _traces(
+    scores: PropositionScores, lengths: Sequence[int], inventory: Inventory
+) -> list[Trace | None]:
     assert scores.steps is not None
     probs = softmax(scores.steps)  # N+1 P T R
     return [

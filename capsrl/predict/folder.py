@@ -24,7 +24,7 @@ MODEL_FORMAT = 1  # version of the folder; raised when older versions of capsrl 
 # The exported graphs, optional. TRACED computes the same as PROPOSITIONS, with any number of
 # iterations.
 SENTENCES, PROPOSITIONS, TRACED = "sentences.onnx", "propositions.onnx", "propositions-trace.onnx"
-FRAMES = "frames.tsv"  # optional; see `FrameIndex`
+FRAMES_FILE = "frames.tsv"  # optional; see `FrameIndex`
 TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows
 
@@ -57,10 +57,10 @@ def read_config(folder: Path) -> ModelConfig:
 def read_inventory(folder: Path) -> Inventory:
     """The inventory of a model, with its frames; raises ModelError as `read_config`."""
     inventory = Inventory.from_dict(read_json(folder / "vocab.json"), source=str(folder))
-    if not (folder / FRAMES).exists():
+    if not (folder / FRAMES_FILE).exists():
         return inventory
     try:
-        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES))
+        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES_FILE))
     except DataError as error:
         raise ModelError(str(error)) from None
 

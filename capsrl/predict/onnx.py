@@ -18,7 +18,7 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
 from capsrl.predict import Floats
-from capsrl.predict.backend import Backend, Reading, Scores
+from capsrl.predict.backend import Backend, EncodedBatch, PropositionScores
 from capsrl.predict.decode import most_probable
 from capsrl.predict.folder import (
     PROPOSITIONS,
@@ -78,7 +78,7 @@ class OnnxBackend(Backend):
         """As `Backend.index`."""
         return index_sentence(sentence, self._words, self.inventory, gold=False)
 
-    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """As `Backend.read`."""
         results = [self._read(item) for item in items]
         shape = (len(items), max(item.n_words for item in items))
@@ -88,7 +88,7 @@ class OnnxBackend(Backend):
             predicates[row, : len(logits)] = logits
             if tags is not None:
                 tags[row, : len(logits)] = found[0]
-        return Reading(predicates, tags, [states for states, *_ in results])
+        return EncodedBatch(predicates, tags, [states for states, *_ in results])
 
     def _read(self, item: IndexedSentence) -> list[Floats]:
         subwords, words = self._words.reader.windows(item.source_items[TRANSFORMER])
@@ -98,13 +98,13 @@ class OnnxBackend(Backend):
 
     def score(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
         n_iterations: int | None,
         trace: bool,
-    ) -> Scores:
+    ) -> PropositionScores:
         """As `Backend.score`."""
         assert reading is not None
         arrays = predicate_arrays(group, self.inventory)
@@ -127,7 +127,7 @@ class OnnxBackend(Backend):
         if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         probs, roles = most_probable(found.pop("roles"))
-        return Scores(roles=roles, probs=probs, **found)
+        return PropositionScores(roles=roles, probs=probs, **found)
 
 
 class _Words:

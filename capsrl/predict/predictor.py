@@ -13,7 +13,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import AUTO_SENTENCES, Options, decide_predicates
 from capsrl.predict import Ids
-from capsrl.predict.backend import Backend, Reading
+from capsrl.predict.backend import Backend, EncodedBatch
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.decode import Decoded, build_propositions, decode
@@ -66,7 +66,7 @@ class Predictor:
         """
         decided = None
         # `auto` is decided by so many sentences, whatever the device reads ahead.
-        for chunk in _chunks(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
+        for chunk in _read_ahead(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
             decided = decided or decide_predicates(options, chunk)
             if options.predicates == "auto" and decided.predicates == "found":
                 if any(sentence.propositions for sentence in chunk):
@@ -149,7 +149,7 @@ class Predictor:
 
     def _label_group(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         predicate_probs: NDArray[np.float64] | None,
@@ -174,18 +174,18 @@ class Predictor:
             inventory=self.inventory,
             trace=options.trace,
         )
-        raw = decoded.confidences
+        found = decoded.confidences
         if predicate_probs is not None:
-            raw = replace(raw, predicates=predicate_probs[owners, positions])
+            found = replace(found, predicates=predicate_probs[owners, positions])
         if self.calibration is not None and not options.uncalibrated:
             groups = [
                 group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
                 for sense, prob, guessed in zip(
-                    decoded.senses, raw.senses.tolist(), decoded.guessed, strict=True
+                    decoded.senses, found.senses.tolist(), decoded.guessed, strict=True
                 )
             ]
-            raw = self.calibration.calibrate(raw, groups, decoded.roles)
-        return replace(decoded, confidences=raw)
+            found = self.calibration.calibrate(found, groups, decoded.roles)
+        return replace(decoded, confidences=found)
 
     def _with_candidates(
         self,
@@ -207,7 +207,7 @@ class Predictor:
         return with_predicates(item, positions, lemmas, found)
 
 
-def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+def _read_ahead(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
     """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
     chunk: list[Sentence] = []
     try:
@@ -273,7 +273,7 @@ def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> S
     return [
         sentence
         if sentence.tags
-        else replace(sentence, tags=tuple([tags[tag] for tag in row[: len(sentence.words)]]))
+        else sentence.with_tags([tags[tag] for tag in row[: len(sentence.words)]])
         for sentence, row in zip(sentences, ids.tolist(), strict=True)
     ]
 

@@ -7,7 +7,6 @@ the same word; a proposition, if its sense and its whole set of arguments are th
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,53 +14,16 @@ from numpy.typing import NDArray
 
 from capsrl.errors import ConfigError, install_hint
 from capsrl.score.matching import match_sentence
-from capsrl.sentence import Proposition, Sentence
+from capsrl.sentence import Sentence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+ANSWER_KINDS = ("predicates", "senses", "arguments", "propositions")
 N_BINS = 15
 RARE = "other"  # the row of roles with fewer answers than MIN_ANSWERS
 MIN_ANSWERS = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What of a predicted proposition is right.
-
-    arguments  one entry for each argument
-    exact      sense and arguments are right, and no argument is missing
-    """
-
-    proposition: Proposition
-    predicate: bool
-    sense: bool
-    arguments: tuple[bool, ...]
-    exact: bool
-
-
-def compare_propositions(gold: Sentence, pred: Sentence) -> list[Outcome]:
-    """Compare the predicted propositions of a sentence with gold, in the order of `pred`.
-
-    Propositions without a sense are left out, as everywhere in scoring.
-    """
-    matches = {match.predicate: match for match in match_sentence(gold, pred, "strict")}
-    outcomes = []
-    for proposition in pred.propositions:
-        match = matches.get(proposition.predicate)
-        if match is not None and match.pred is not None:
-            right = [(a.role, (a.word,)) in match.correct for a in proposition.arguments]
-            outcomes.append(
-                Outcome(
-                    proposition,
-                    predicate=match.gold is not None,
-                    sense=match.sense_right,
-                    arguments=tuple(right),
-                    exact=match.exact,
-                )
-            )
-    return outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +106,7 @@ def reliability_bins(
 class CalibrationScores:
     """The answers of a prediction with their probabilities.
 
-    kinds  the answers by kind: predicates, senses, arguments, propositions
+    kinds  the answers of each of ANSWER_KINDS
     roles  the role of each argument among them
     """
 
@@ -187,31 +149,30 @@ class CalibrationScores:
         }
 
 
-def collect_answers(outcomes: Sequence[Outcome]) -> CalibrationScores:
-    """The answers of some propositions in columns; those without a probability are left out."""
-    both = [(outcome.proposition, outcome) for outcome in outcomes]
-    arguments = [
-        (argument, right)
-        for proposition, outcome in both
-        for argument, right in zip(proposition.arguments, outcome.arguments, strict=True)
-    ]
-    kinds = {
-        "predicates": Answers.of((p.predicate_probability, o.predicate) for p, o in both),
-        "senses": Answers.of((p.probability, o.sense) for p, o in both),
-        "arguments": Answers.of((argument.probability, right) for argument, right in arguments),
-        "propositions": Answers.of((p.joint_probability, o.exact) for p, o in both),
-    }
-    roles = [argument.role for argument, _ in arguments if argument.probability is not None]
-    return CalibrationScores(kinds, roles)
-
-
 def score_calibration(gold: Iterable[Sentence], pred: Iterable[Sentence]) -> CalibrationScores:
-    """Collect the probabilities of a prediction; answers without one are left out.
+    """Compare the answers of a prediction, in its order, with gold.
 
-    The sentences of both must be the same.
+    The sentences of both must be the same. Answers without a probability are left out, and, as
+    everywhere in scoring, propositions without a sense.
     """
-    outcomes = (compare_propositions(*pair) for pair in zip(gold, pred, strict=True))
-    return collect_answers(list(chain.from_iterable(outcomes)))
+    pairs: dict[str, list[tuple[float | None, bool]]] = {kind: [] for kind in ANSWER_KINDS}
+    roles: list[str] = []
+    for sentences in zip(gold, pred, strict=True):
+        matches = {match.predicate: match for match in match_sentence(*sentences, "strict")}
+        for proposition in sentences[1].propositions:
+            match = matches.get(proposition.predicate)
+            if match is None or match.pred is None:
+                continue
+            is_predicate = match.gold is not None
+            pairs["predicates"].append((proposition.predicate_probability, is_predicate))
+            pairs["senses"].append((proposition.probability, match.sense_right))
+            pairs["propositions"].append((proposition.joint_probability, match.exact))
+            for argument in proposition.arguments:
+                if argument.probability is not None:
+                    is_right = (argument.role, (argument.word,)) in match.correct
+                    pairs["arguments"].append((argument.probability, is_right))
+                    roles.append(argument.role)
+    return CalibrationScores({kind: Answers.of(pairs[kind]) for kind in pairs}, roles)
 
 
 def _bins_to_list(answers: Answers) -> list[list[float]]:

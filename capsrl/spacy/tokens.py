@@ -171,6 +171,6 @@ def register() -> None:
         if getattr(known, "__qualname__", None) != getter.__qualname__:
             kind = extended.__name__
             raise ConfigError(
-                f"{kind.lower()}._.{name}: expected a free name, got one that another package has "
-                f'defined; remove it with {kind}.remove_extension("{name}")'
+                f"{kind.lower()}._.{name}: another package has defined this attribute; "
+                f'remove it with {kind}.remove_extension("{name}")'
             )

@@ -67,7 +67,7 @@ SENTENCE_COLUMNS = (
     ),
     _ERROR,
 )
-COLUMNS = {"argument": ARGUMENT_COLUMNS, "sentence": SENTENCE_COLUMNS}
+_BY_ROWS = {"argument": ARGUMENT_COLUMNS, "sentence": SENTENCE_COLUMNS}
 _OUR_NAMES = frozenset(column.name for column in (*ARGUMENT_COLUMNS, *SENTENCE_COLUMNS))
 
 
@@ -162,7 +162,7 @@ def as_text(value: object) -> str | None:
 
 def columns_of(rows: str, passed: Passed = NOTHING) -> tuple[Column, ...]:
     """The columns of a table with one row per argument or sentence; `rows` is one of ROWS."""
-    return (*COLUMNS[rows], *passed.columns.values())
+    return (*_BY_ROWS[rows], *passed.columns.values())
 
 
 def arrow_schema(rows: str = "argument", passed: Passed = NOTHING) -> "pa.Schema":

@@ -25,20 +25,20 @@ from capsrl.files.opening import STANDARD, name_of, suffix_of
 from capsrl.files.remote import file_system_of, is_url
 from capsrl.formats.phrase_file import PHRASES_SUFFIX
 from capsrl.tables.parquet import open_parquet, parquet_records
-from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, Part, ReadOptions
+from capsrl.tables.reading import MAX_CHARACTERS, Document, FilePart, Input, ReadOptions
 from capsrl.tables.records import (
     ESCAPE,
     CsvReader,
     Fault,
+    InputRecord,
     Lines,
-    Record,
     bad_byte,
     json_records,
     line_records,
     without_surrogates,
 )
 
-SUFFIXES = {
+DOCUMENT_SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".jsonl": "jsonl",
@@ -53,7 +53,7 @@ _FIRST_KEYS = 1_000  # lines of JSON whose keys are the columns
 class CsvInput(Input):
     """A document per row of a CSV or TSV file."""
 
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         return self._reader(file).records(first=part.first, offset=part.offset)
 
     def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class CsvInput(Input):
         self._check_repeated(reader.header, used)
         return dict.fromkeys(reader.known, "string")
 
-    def _fault(self, record: Record) -> Fault | None:
+    def _fault(self, record: InputRecord) -> Fault | None:
         if record.fault is None:
             for name, value in record.values.items():
                 if found := bad_byte(str(value), self._codec):
@@ -92,11 +92,11 @@ class LinesInput(Input):
 
     _before_number = ":"
 
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         lines = Lines(file, self._codec)
         return line_records(lines, first=part.first, offset=part.offset)
 
-    def _fault(self, record: Record) -> Fault | None:
+    def _fault(self, record: InputRecord) -> Fault | None:
         return record.fault or bad_byte(str(record.values["text"]), self._codec)
 
 
@@ -105,7 +105,7 @@ class JsonInput(Input):
 
     _before_number = ":"
 
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         lines = Lines(file, self._codec)
         for record in json_records(lines, self._codec, first=part.first, offset=part.offset):
             # If the first has no such keys, the user has named the wrong ones.
@@ -113,7 +113,7 @@ class JsonInput(Input):
                 self._check_columns(list(record.values))
             yield record
 
-    def _starts(self, file: IO[bytes]) -> Iterator[Record]:
+    def _starts(self, file: IO[bytes]) -> Iterator[InputRecord]:
         return line_records(Lines(file, self._codec))  # without parsing them
 
     def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
@@ -124,14 +124,14 @@ class JsonInput(Input):
 class ParquetInput(Input):
     """A document per row of a Parquet file."""
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[FilePart]:
         """Yield parts of `size` rows; reads only the metadata."""
         with self._reading() as file:
             n = self._open(file).metadata.num_rows
         for first in range(0, n, size):
-            yield Part(first, min(first + size, n), None, self.path)
+            yield FilePart(first, min(first + size, n), None, self.path)
 
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         return parquet_records(self._open(file), self.path, first=part.first)
 
     def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
@@ -150,20 +150,20 @@ class ParquetInput(Input):
 class TextInput(Input):
     """One document: a text file."""
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[FilePart]:
         """Yield the whole file as one part."""
-        yield Part(0, 1, 0, self.path)
+        yield FilePart(0, 1, 0, self.path)
 
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         limit = self._max_characters * 8 + 8  # bytes; no encoding needs more for a line end
         raw = file.read(limit)
         text = raw.decode(self._codec, ESCAPE).removeprefix("\ufeff").replace("\r\n", "\n")
         values = {self._text_column: text}
         # First whether it is too long: the last bytes may then be half a character.
         fault = self._too_long("more") if len(raw) == limit else bad_byte(text, self._codec)
-        yield Record(0, 0, values, fault)
+        yield InputRecord(0, 0, values, fault)
 
-    def _document(self, record: Record) -> Document:
+    def _document(self, record: InputRecord) -> Document:
         fault = record.fault or self._text_fault(record.values)
         text = None if fault else str(record.values[self._text_column])
         return Document(without_surrogates(self.name), text, {}, name_of(self.path), fault)
@@ -180,7 +180,7 @@ _CLASSES: dict[str, type[Input]] = {
     "text": TextInput,
     "lines": LinesInput,
 }
-FORMATS = tuple(_CLASSES)
+DOCUMENT_FORMATS = tuple(_CLASSES)
 
 
 def make_input(path: str | Path, options: ReadOptions | None = None) -> Input:
@@ -188,7 +188,7 @@ def make_input(path: str | Path, options: ReadOptions | None = None) -> Input:
     path, options = str(path), options or ReadOptions()
     format = options.format or _format_of(path)
     if format not in _CLASSES:
-        raise ConfigError(f"{path}: expected one of {', '.join(FORMATS)}, got {format}")
+        raise ConfigError(f"{path}: expected one of {', '.join(DOCUMENT_FORMATS)}, got {format}")
     if path == STANDARD and format == "parquet":
         raise ConfigError("-: Parquet is not read from standard input; write it to a file")
     return _CLASSES[format](path, format, options)
@@ -210,17 +210,17 @@ def read_documents(
 
     first   number of the first row to read, from 0
     count   rows to read; default: all
-    offset  the byte at which the first row begins, if it is known; see `Part`
+    offset  the byte at which the first row begins, if it is known; see `FilePart`
     """
     options = ReadOptions(format, text_column, id_column, encoding, max_characters)
     stop = None if count is None else first + count
-    return make_input(path, options).documents(Part(first, stop, offset))
+    return make_input(path, options).documents(FilePart(first, stop, offset))
 
 
 def find_inputs(
     paths: Iterable[str | Path],
     *,
-    suffixes: Collection[str] | None = SUFFIXES.keys(),
+    suffixes: Collection[str] | None = DOCUMENT_SUFFIXES.keys(),
     is_output: Callable[[str], bool] = lambda path: False,
     report_skipped: Callable[[str, Sequence[str]], None] = lambda path, files: None,
 ) -> list[str]:
@@ -297,7 +297,7 @@ def files_of(folder: str) -> list[Path]:
 
 
 def _is_file(path: Path) -> bool:
-    """What `Path.is_file` tells, which from Python 3.14 on takes no rights for no file."""
+    """As `Path.is_file`, which from Python 3.14 on does not tell missing rights from no file."""
     try:
         return stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
@@ -323,11 +323,11 @@ def _is_hidden(path: str) -> bool:
 
 
 def _format_of(path: str) -> str:
-    found = SUFFIXES.get(suffix_of(path))
+    found = DOCUMENT_SUFFIXES.get(suffix_of(path))
     if found is None:
         got = "standard input" if path == STANDARD else suffix_of(path) or "none"
         raise ConfigError(
-            f"{path}: expected a suffix of {' '.join(SUFFIXES)}, got {got}; "
-            f"name the format: {', '.join(FORMATS)}"
+            f"{path}: expected a suffix of {' '.join(DOCUMENT_SUFFIXES)}, got {got}; "
+            f"name the format: {', '.join(DOCUMENT_FORMATS)}"
         )
     return found

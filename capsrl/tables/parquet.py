@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import IO, Any
 
 from capsrl.errors import ConfigError, DataError, install_hint
-from capsrl.tables.records import Record
+from capsrl.tables.records import InputRecord
 
 _BATCH = 256  # rows that are decoded at a time
 
@@ -31,7 +31,7 @@ def open_parquet(file: IO[bytes], name: str) -> Any:  # noqa: ANN401
     try:
         return package.parquet.ParquetFile(file)
     except (package.ArrowException, OSError) as error:
-        raise DataError(f"{name}: expected a Parquet file, got: {_short(error)}") from None
+        raise DataError(f"{name}: expected a Parquet file, got: {_message(error)}") from None
 
 
 def parquet_records(
@@ -39,7 +39,7 @@ def parquet_records(
     name: str,
     *,
     first: int = 0,
-) -> Iterator[Record]:
+) -> Iterator[InputRecord]:
     """The records from number `first` on; row groups before it are not read.
 
     Raises DamagedError for the first record that cannot be read; all before it are yielded.
@@ -47,18 +47,18 @@ def parquet_records(
     number, damages = first, (pyarrow(name).ArrowException, OSError)
     for batch_size in (_BATCH, 1):  # one at a time where a batch is damaged: to find the record
         try:
-            for values in _values(parquet, number, batch_size):
-                yield Record(number, None, values)
+            for values in _decoded_rows(parquet, number, batch_size):
+                yield InputRecord(number, None, values)
                 number += 1
             return
         except damages as error:
-            reason = _short(error)
+            reason = _message(error)
     raise DamagedError(
         f"{name}, row {number + 1}: expected Parquet data, got: {reason}; the file is damaged"
     )
 
 
-def _values(
+def _decoded_rows(
     parquet: Any,  # noqa: ANN401
     first: int,
     batch_size: int,
@@ -81,5 +81,5 @@ def _groups_from(metadata: Any, first: int) -> tuple[list[int], int]:  # noqa: A
     return [], number
 
 
-def _short(error: BaseException) -> str:
+def _message(error: BaseException) -> str:
     return str(error).strip().splitlines()[0][:200]

@@ -2,7 +2,7 @@
 
 `capsrl label` and the workers of `capsrl bulk` both do it with these functions:
 
-documents.make_input(...).documents() -> split_document -> label_stream -> Counts.count -> writing
+documents.make_input(...).documents() -> split_document -> label_stream -> Totals.count -> writing
 """
 
 from collections import Counter
@@ -62,7 +62,7 @@ def label_stream(
 
 
 @dataclass
-class Counts:
+class Totals:
     """How much was labeled.
 
     errors  kinds of faults of documents that could not be labeled -> how many
@@ -89,7 +89,7 @@ class Counts:
                 self.errors[each.document.fault.kind] += 1
             yield each
 
-    def add(self, other: "Counts") -> None:
+    def add(self, other: "Totals") -> None:
         """Add other counts."""
         for name in ("documents", "sentences", "propositions", "arguments"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
@@ -100,7 +100,7 @@ class Counts:
         return {**asdict(self), "errors": dict(sorted(self.errors.items()))}
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "Counts":
+    def from_dict(cls, values: Mapping[str, Any]) -> "Totals":
         """The counts of a dict that `to_dict` made, which may have other entries too."""
         own = {each.name: values[each.name] for each in fields(cls)}
         return cls(**{**own, "errors": Counter(own["errors"])})

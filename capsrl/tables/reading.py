@@ -19,7 +19,7 @@ from capsrl.tables.records import (
     SURROGATE,
     TOO_LONG,
     Fault,
-    Record,
+    InputRecord,
     without_surrogates,
 )
 
@@ -54,7 +54,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FilePart:
     """Some rows of a file, which can be read without parsing those before: `Input.documents(part)`.
 
     first   number of the first row, from 0
@@ -77,7 +77,7 @@ class Part:
 class ReadOptions:
     """How to read documents.
 
-    format          one of FORMATS; by default that of the suffix
+    format          one of DOCUMENT_FORMATS; by default that of the suffix
     text_column     the column with the texts; by default "text"
     id_column       the column with the ids; by default "id" if there is one
     encoding        of the file; by default UTF-8
@@ -111,30 +111,30 @@ class Input(ABC):
         """The path as it is in ids."""
         return name_of(self.path).strip("<>")
 
-    def documents(self, part: Part | None = None) -> Iterator[Document]:
+    def documents(self, part: FilePart | None = None) -> Iterator[Document]:
         """Yield the documents of the file, or those of a part of it.
 
         Raises DataError for a file that cannot be read, ConfigError if it has no column of texts.
         """
-        part = part or Part()
+        part = part or FilePart()
         with self._reading() as file:
             for record in self._records(file, part):
                 if part.stop is not None and record.number >= part.stop:
                     return
                 yield self._document(record)
 
-    def parts(self, size: int) -> Iterator[Part]:
+    def parts(self, size: int) -> Iterator[FilePart]:
         """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""
         first, offset, last = 0, None, None
         with self._reading() as file:
             for record in self._starts(file):
                 if last is None or record.number >= first + size:
                     if last is not None:
-                        yield Part(first, last + 1, offset, self.path)
+                        yield FilePart(first, last + 1, offset, self.path)
                     first, offset = record.number, record.offset
                 last = record.number
         if last is not None:
-            yield Part(first, last + 1, offset, self.path)
+            yield FilePart(first, last + 1, offset, self.path)
 
     def column_types(self, used: Container[str] | None = None) -> dict[str, Any]:
         """The other columns, which `Document.columns` may have, and their types.
@@ -151,17 +151,17 @@ class Input(ABC):
         return {name: type for name, type in types.items() if name not in own}
 
     @abstractmethod
-    def _records(self, file: IO[bytes], part: Part) -> Iterator[Record]:
+    def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         """The records from the first of the part on."""
 
-    def _starts(self, file: IO[bytes]) -> Iterator[Record]:
+    def _starts(self, file: IO[bytes]) -> Iterator[InputRecord]:
         """The records, for their numbers and offsets."""
-        return self._records(file, Part())
+        return self._records(file, FilePart())
 
     def _all_types(self, file: IO[bytes], used: Container[str] | None) -> dict[str, Any]:
         return {}
 
-    def _fault(self, record: Record) -> Fault | None:
+    def _fault(self, record: InputRecord) -> Fault | None:
         return record.fault
 
     def _own(self, names: Iterable[str]) -> tuple[str, ...]:
@@ -206,7 +206,7 @@ class Input(ABC):
                     f"{' and '.join(numbers[:3])}; rename one of them{fix}"
                 )
 
-    def _document(self, record: Record) -> Document:
+    def _document(self, record: InputRecord) -> Document:
         values, number = record.values, record.number + 1
         own = self._own(values)
         given = values.get(own[1]) if len(own) > 1 else None
@@ -215,7 +215,7 @@ class Input(ABC):
         return Document(
             without_surrogates(id),
             None if fault else str(values[self._text_column]),
-            {without_surrogates(key): _clean(values[key]) for key in values if key not in own},
+            {without_surrogates(key): _storable(values[key]) for key in values if key not in own},
             f"{name_of(self.path)}{self._before_number}{number}",
             fault,
             record.number,
@@ -254,14 +254,14 @@ def some_names(names: Iterable[str]) -> str:
     return f"{shown} and {n:,} more" if (n := len(found) - _SHOWN_NAMES) > 0 else shown
 
 
-def _clean(value: object) -> object:
+def _storable(value: object) -> object:
     """The value as any format can hold it: without lone surrogates, null for NaN and infinity."""
     if isinstance(value, str):
         return without_surrogates(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, list):
-        return [_clean(each) for each in value]
+        return [_storable(each) for each in value]
     if isinstance(value, dict):
-        return {without_surrogates(str(key)): _clean(each) for key, each in value.items()}
+        return {without_surrogates(str(key)): _storable(each) for key, each in value.items()}
     return value

@@ -30,7 +30,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")  # a half of a character, without the 
 class Fault(NamedTuple):
     """Why a record or a document cannot be labeled.
 
-    kind    one of KINDS, for counting
+    kind    NO_TEXT, ENCODING, TOO_LONG or BAD_ROW, for counting; bulk has FAILED too
     reason  for users: "expected ..., got ..."
     """
 
@@ -38,11 +38,11 @@ class Fault(NamedTuple):
     reason: str
 
 
-KINDS = NO_TEXT, ENCODING, TOO_LONG, BAD_ROW = "no text", "encoding", "too long", "bad row"
+NO_TEXT, ENCODING, TOO_LONG, BAD_ROW = "no text", "encoding", "too long", "bad row"
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class InputRecord:
     """One row of a table, or one line.
 
     number  counted from 0, without the header
@@ -57,7 +57,7 @@ class Record:
     fault: Fault | None = None
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """One line with its line end; undecodable bytes are lone surrogates."""
 
     text: str
@@ -65,7 +65,7 @@ class Line(NamedTuple):
     is_cut: bool
 
 
-class Lines(Iterator[Line]):
+class Lines(Iterator[_Line]):
     """The lines of a binary file in some encoding.
 
     Lines that are longer than MAX_LINE are cut; their rest is skipped.
@@ -74,7 +74,7 @@ class Lines(Iterator[Line]):
     def __init__(self, file: IO[bytes], codec: str) -> None:
         self._file = file
         self._codec = codec
-        self._decoded = None if has_byte_lines(codec) else _decoded_lines(file, codec)
+        self._decoded = None if has_byte_lines(codec) else _lines_of_text(file, codec)
         self.position = 0  # in bytes; without meaning for encodings without byte lines
 
     def skip_to(self, offset: int) -> None:
@@ -88,7 +88,7 @@ class Lines(Iterator[Line]):
                 self.position += len(data)
         self.position = offset
 
-    def __next__(self) -> Line:
+    def __next__(self) -> _Line:
         if self._decoded is not None:
             return next(self._decoded)
         offset = self.position
@@ -102,16 +102,16 @@ class Lines(Iterator[Line]):
             self.position += n_skipped
             is_cut = n_skipped > 0
         text = raw.decode(self._codec, ESCAPE)
-        return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
+        return _Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
 
 
-def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
+def _lines_of_text(file: IO[bytes], codec: str) -> Iterator[_Line]:
     """The lines of a file in an encoding without byte lines; the file stays open."""
     wrapper = TextIOWrapper(file, codec, ESCAPE, newline="\n")
     try:
         while text := wrapper.readline(MAX_LINE):
             is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
-            yield Line(text.removeprefix("\ufeff"), None, is_cut)
+            yield _Line(text.removeprefix("\ufeff"), None, is_cut)
     finally:
         with suppress(ValueError):  # only the header may have been read, and the file closed
             wrapper.detach()
@@ -127,13 +127,13 @@ def _skip_line(file: Any) -> int:  # noqa: ANN401
     return n
 
 
-def _escape(error: UnicodeError) -> tuple[str, int]:
-    """What `surrogateescape` does, but for bytes below 128 too: half a character of UTF-16."""
+def _escape_byte(error: UnicodeError) -> tuple[str, int]:
+    """Do as `surrogateescape`, but for bytes below 128 too: half a character of UTF-16."""
     assert isinstance(error, UnicodeDecodeError)
     return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
 
 
-codecs.register_error(ESCAPE, _escape)
+codecs.register_error(ESCAPE, _escape_byte)
 
 
 def bad_byte(text: str, codec: str) -> Fault | None:
@@ -161,8 +161,8 @@ class _Feed(Iterator[str]):
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._waiting: deque[Line] = deque()
-        self.taken: list[Line] = []  # the lines of the record that is being read
+        self._waiting: deque[_Line] = deque()
+        self.taken: list[_Line] = []  # the lines of the record that is being read
 
     def __next__(self) -> str:
         line = self._waiting.popleft() if self._waiting else next(self._lines)
@@ -205,7 +205,7 @@ class CsvReader:
         pairs = zip(self.header, self.names, strict=True)
         self.known = tuple(cell or name for cell, name in pairs)
 
-    def records(self, *, first: int = 0, offset: int | None = None) -> Iterator[Record]:
+    def records(self, *, first: int = 0, offset: int | None = None) -> Iterator[InputRecord]:
         """The records from number `first` on; `offset` is the first byte of that, if known."""
         number = 0
         if offset is not None:
@@ -228,7 +228,7 @@ class CsvReader:
             cells, taken = self._read(delimiter)
         return [line.text for line in taken]
 
-    def _read(self, delimiter: str) -> tuple[list[str] | str, list[Line]]:
+    def _read(self, delimiter: str) -> tuple[list[str] | str, list[_Line]]:
         """The cells of the next record, or what is wrong with it, and its lines."""
         self._feed.taken = []
         try:
@@ -239,17 +239,17 @@ class CsvReader:
             return f"expected quotes in pairs, got: {error}", self._feed.taken
         return cells, self._feed.taken
 
-    def _record(self, cells: list[str] | str, taken: list[Line], number: int) -> Record:
+    def _record(self, cells: list[str] | str, taken: list[_Line], number: int) -> InputRecord:
         offset = taken[0].offset
         if any(line.is_cut for line in taken):
-            return Record(number, offset, {}, _too_long())
+            return InputRecord(number, offset, {}, _too_long())
         if isinstance(cells, str):
-            return Record(number, offset, {}, Fault(BAD_ROW, cells))
+            return InputRecord(number, offset, {}, Fault(BAD_ROW, cells))
         fault = None
         if len(cells) != len(self.names):
             found = f"expected {len(self.names)} cells as in the header, got {len(cells)}"
             fault = Fault(BAD_ROW, found)
-        return Record(number, offset, dict(zip(self.names, cells, strict=False)), fault)
+        return InputRecord(number, offset, dict(zip(self.names, cells, strict=False)), fault)
 
 
 def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
@@ -277,32 +277,34 @@ def _too_long() -> Fault:
     return Fault(TOO_LONG, reason)
 
 
-def line_records(lines: Lines, *, first: int = 0, offset: int | None = None) -> Iterator[Record]:
+def line_records(
+    lines: Lines, *, first: int = 0, offset: int | None = None
+) -> Iterator[InputRecord]:
     """One record with the value "text" for each line that is not blank; blank ones are counted."""
     if offset is not None:
         lines.skip_to(offset)
     for number, line in enumerate(lines, start=first if offset is not None else 0):
         if number >= first and line.text.strip():
             fault = _too_long() if line.is_cut else None
-            yield Record(number, line.offset, {"text": line.text.rstrip("\r\n")}, fault)
+            yield InputRecord(number, line.offset, {"text": line.text.rstrip("\r\n")}, fault)
 
 
 def json_records(
     lines: Lines, codec: str, *, first: int = 0, offset: int | None = None
-) -> Iterator[Record]:
+) -> Iterator[InputRecord]:
     """One record for each line that is not blank, with the values of its JSON object."""
     for line in line_records(lines, first=first, offset=offset):
-        values: object = None
+        values: dict[str, object] = {}
         fault = line.fault or bad_byte(str(line.values["text"]), codec)
         if fault is None:
             values, fault = _parse_json(str(line.values["text"]))
-        yield Record(line.number, line.offset, values if isinstance(values, dict) else {}, fault)
+        yield InputRecord(line.number, line.offset, values, fault)
 
 
-def _parse_json(text: str) -> tuple[object, Fault | None]:
+def _parse_json(text: str) -> tuple[dict[str, object], Fault | None]:
     problem = f"expected a JSON object, got {text[:40]!r}"
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as reason:
-        return None, Fault(BAD_ROW, f"{problem}: {reason}")
-    return value, None if isinstance(value, dict) else Fault(BAD_ROW, problem)
+        return {}, Fault(BAD_ROW, f"{problem}: {reason}")
+    return (value, None) if isinstance(value, dict) else ({}, Fault(BAD_ROW, problem))

@@ -7,7 +7,7 @@ temperature scaling with an intercept (Platt, 1999; Guo et al., 2017); data may 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import compress, pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,13 +26,10 @@ from capsrl.predict.calibration import (
     sense_probs,
     sigmoid,
 )
-from capsrl.score.calibration import (
-    CalibrationScores,
-    Outcome,
-    collect_answers,
-    compare_propositions,
-)
+from capsrl.score.calibration import CalibrationScores, score_calibration
 from capsrl.sentence import Sentence
+
+Bools = NDArray[np.bool_]
 
 N_FOLDS = 5
 # Chosen by cross-validation on the genres of en_ewt dev.
@@ -62,73 +59,87 @@ def calibrate(labeler: Labeler, gold: Sequence[Sentence]) -> CalibrationFit:
     The folds are N_FOLDS parts of consecutive sentences, so that most documents are not split.
     Raises DataError if none of the predicates found is right.
     """
-    labeled = labeler.label_sentences(gold, predicates="found", uncalibrated=True)
-    outcomes = [compare_propositions(*pair) for pair in zip(gold, labeled, strict=True)]
-    counts = counts_of_senses(labeler.inventory)
-    whole = _Columns.of(outcomes, counts)
-    calibration = whole.fit()
-    edges = [len(outcomes) * fold // N_FOLDS for fold in range(N_FOLDS + 1)]
-    calibrated = []
-    for first, last in zip(edges, edges[1:], strict=False):
-        held_out = _Columns.of(outcomes[first:last], counts)
-        fitted = _Columns.of(outcomes[:first] + outcomes[last:], counts).fit()
-        calibrated.append(fitted.calibrate(held_out.raw, held_out.groups, held_out.answers.roles))
-    probabilities = {
-        kind: np.concatenate([getattr(part, kind) for part in calibrated])
-        for kind in whole.answers.kinds
+    labeled = list(labeler.label_sentences(gold, predicates="found", uncalibrated=True))
+    before = score_calibration(gold, labeled)
+    columns = _collect(before, labeled, counts_of_senses(labeler.inventory))
+    calibration = _fit(columns)
+    sentence_of = np.repeat(np.arange(len(labeled)), [len(each.propositions) for each in labeled])
+    edges = [len(labeled) * fold // N_FOLDS for fold in range(N_FOLDS + 1)]
+    parts = []
+    for first, last in pairwise(edges):
+        is_held_out = (first <= sentence_of) & (sentence_of < last)
+        held_out = columns.select(is_held_out)
+        fitted = _fit(columns.select(~is_held_out))
+        parts.append(fitted.calibrate(held_out.raw, held_out.groups, held_out.roles))
+    calibrated = {
+        kind: np.concatenate([getattr(part, kind) for part in parts]) for kind in before.kinds
     }
-    return CalibrationFit(calibration, whole.answers, whole.answers.replace(probabilities))
+    return CalibrationFit(calibration, before, before.replace(calibrated))
 
 
 @dataclass(frozen=True)
 class _Columns:
     """The answers of P propositions, which have A arguments in all.
 
+    raw     probabilities of the network
+    right   kind of answer -> whether each is right
     groups  P  those of senses
+    roles   A
     """
 
-    answers: CalibrationScores
     raw: Confidences
-    groups: list[str]
+    right: Mapping[str, Bools]
+    groups: Sequence[str]
+    roles: Sequence[str]
 
-    @classmethod
-    def of(cls, outcomes: Sequence[Sequence[Outcome]], counts: Mapping[str, int]) -> "_Columns":
-        """The columns of some sentences; counts are those of senses in training."""
-        joined = list(chain.from_iterable(outcomes))
-        answers = collect_answers(joined)
-        sizes = [len(outcome.arguments) for outcome in joined]
-        probabilities = {
-            kind: np.array(answers.kinds[kind].probabilities, np.float64) for kind in answers.kinds
-        }
-        groups = [
-            group_of(p.sense, counts, is_only=p.probability == 1, guessed=p.guessed)
-            for p in (outcome.proposition for outcome in joined)
-        ]
-        raw = Confidences(**probabilities, owners=np.repeat(np.arange(len(joined)), sizes))
-        return cls(answers, raw, groups)
-
-    def fit(self) -> Calibration:
-        """Fit the curves; all but those of predicates on the predicates that are right."""
-        right = {kind: np.array(each.right, bool) for kind, each in self.answers.kinds.items()}
-        is_found = right["predicates"]
-        if not is_found.any():
-            raise DataError(
-                f"none of the {len(is_found)} predicates found is right; "
-                "calibrate a trained model on a file like its training data"
-            )
-        of_argument = is_found[self.raw.owners]
-
-        def fit(kind: str, probs: Floats, groups: Sequence[str], among: NDArray[np.bool_]) -> Curve:
-            chosen = [group for group, member in zip(groups, among, strict=True) if member]
-            return fit_curve(probs[among], chosen, right[kind][among])
-
-        raw, groups, roles = self.raw, self.groups, self.answers.roles
-        return Calibration(
-            predicates=fit_curve(raw.predicates, [""] * len(is_found), is_found),
-            senses=fit("senses", sense_probs(raw.senses, groups), groups, is_found),
-            arguments=fit("arguments", raw.arguments, roles, of_argument),
-            propositions=fit("propositions", raw.propositions, groups, is_found),
+    def select(self, members: Bools) -> "_Columns":
+        """The answers of some of the propositions; members is P."""
+        of_argument = members[self.raw.owners]
+        chosen = {kind: of_argument if kind == "arguments" else members for kind in self.right}
+        probs = {kind: getattr(self.raw, kind)[mask] for kind, mask in chosen.items()}
+        owners = (np.cumsum(members) - 1)[self.raw.owners[of_argument]]
+        return _Columns(
+            Confidences(**probs, owners=owners),
+            {kind: self.right[kind][mask] for kind, mask in chosen.items()},
+            list(compress(self.groups, members)),
+            list(compress(self.roles, of_argument)),
         )
+
+
+def _collect(
+    scores: CalibrationScores, labeled: Sequence[Sentence], counts: Mapping[str, int]
+) -> _Columns:
+    """The columns of all propositions of some sentences; counts are those of senses in training."""
+    propositions = [each for sentence in labeled for each in sentence.propositions]
+    sizes = [len(each.arguments) for each in propositions]
+    probs = {kind: np.array(each.probabilities, np.float64) for kind, each in scores.kinds.items()}
+    return _Columns(
+        Confidences(**probs, owners=np.repeat(np.arange(len(propositions)), sizes)),
+        {kind: np.array(each.right, bool) for kind, each in scores.kinds.items()},
+        [
+            group_of(each.sense, counts, is_only=each.probability == 1, guessed=each.guessed)
+            for each in propositions
+        ],
+        scores.roles,
+    )
+
+
+def _fit(columns: _Columns) -> Calibration:
+    """Fit the curves; all but that of predicates on the predicates that are right."""
+    is_right = columns.right["predicates"]
+    if not is_right.any():
+        raise DataError(
+            f"none of the {len(is_right)} predicates found is right; "
+            "calibrate a trained model on a file like its training data"
+        )
+    found = columns.select(is_right)
+    raw, right, groups = found.raw, found.right, found.groups
+    return Calibration(
+        predicates=fit_curve(columns.raw.predicates, [""] * len(is_right), is_right),
+        senses=fit_curve(sense_probs(raw.senses, groups), groups, right["senses"]),
+        arguments=fit_curve(raw.arguments, found.roles, right["arguments"]),
+        propositions=fit_curve(raw.propositions, groups, right["propositions"]),
+    )
 
 
 def fit_curve(
@@ -175,9 +186,8 @@ def _hat_weights(x: Floats, knots: Floats) -> Floats:
 
 
 def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Floats:
-    number = {name: i for i, name in enumerate(names)}
-    rows: Floats = np.eye(len(names))[[number[group] for group in groups if number]]
-    return rows if number else np.zeros((len(groups), 0))
+    rows: Floats = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
+    return rows
 
 
 def _curvature(knots: Floats) -> Floats:

@@ -52,7 +52,7 @@ def check_files(recipe: Recipe) -> None:
         )
 
 
-def read_corpus(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
+def read_training_files(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
     Arguments have phrases where a phrase file is beside the corpus (capsrl/formats/phrase_file.py).

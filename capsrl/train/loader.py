@@ -28,7 +28,7 @@ Make = Callable[[Planned], Batch | None]
 Batches = Generator[Batch | None, None, None]
 
 _NEXT = 1_000_000_007  # between the seeds of an epoch, to keep clear of those of other epochs
-_AHEAD = 8  # batches that a thread makes ahead
+_N_AHEAD = 8  # batches that a thread makes ahead
 
 
 class Mixture:
@@ -145,7 +145,7 @@ def make_in_thread(make: Make, tasks: Sequence[Planned]) -> Batches:
     try:
         for task in tasks:
             ahead.append(pool.submit(make, task))
-            if len(ahead) > _AHEAD:
+            if len(ahead) > _N_AHEAD:
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
@@ -172,7 +172,6 @@ def make_in_processes(make: Make, tasks: Sequence[Planned], *, n_workers: int) -
             _Made(make, tasks),
             batch_size=None,
             num_workers=n_workers,
-            collate_fn=_identity,
             multiprocessing_context="fork",
             generator=torch.Generator(),  # else a seed would be drawn from that of the run
         )
@@ -194,7 +193,3 @@ class _Made(Dataset[Any]):
 
     def __getitem__(self, number: int) -> Any:  # noqa: ANN401
         return map_leaves(self._make(self._tasks[number]), Tensor, Tensor.numpy)
-
-
-def _identity(value: Any) -> Any:  # noqa: ANN401
-    return value

@@ -33,7 +33,7 @@ from capsrl.train.checkpoint import (
     run_fingerprint,
     save_checkpoint,
 )
-from capsrl.train.corpus import Corpus, check_files, read_corpus
+from capsrl.train.corpus import Corpus, check_files, read_training_files
 from capsrl.train.loader import Mixture
 from capsrl.train.log import Log, Report, dev_figures, find_collapse, is_low, plot_curve, read_log
 from capsrl.train.optim import rate_factor
@@ -126,7 +126,7 @@ class Training:
 
         start = recipe.train.from_
         lemmatizer = None if start is None else read_inventory(find_model(start)).lemmatizer
-        corpus = self._corpus = read_corpus(recipe.data, lemmatizer)
+        corpus = self._corpus = read_training_files(recipe.data, lemmatizer)
         network = build_network(recipe, corpus, rank=processes.rank).to(processes.device)
         self._network = network
         self._labeler = Labeler(network, recipe.model, device=processes.device)

@@ -46,7 +46,7 @@ _GROWING = {
     "vectors.sources.characters.vectors.weight": 0,
     "vectors.sources.tags.vectors.weight": 0,
 }
-_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags")  # of an inventory
+_TO_JOIN = ("roles", "lemmas", "patterns", "words", "characters", "tags")  # of an inventory
 # The weights of a new role are this share of their usual initial values: the other roles are
 # trained, and must not be disturbed by one that is not.
 _NEW_ROLE_SCALE = 0.1
@@ -112,7 +112,7 @@ def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
 
     Counts of senses are added up. The model's frames are kept if the corpus comes without.
     """
-    senses = _join(known.senses, added.senses)
+    senses = _join_vocabs(known.senses, added.senses)
     counts = [0] * len(senses)
     for inventory in (known, added):
         for sense, count in zip(inventory.senses, inventory.sense_counts, strict=True):
@@ -127,7 +127,7 @@ def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
         candidates=dict(sorted(candidates.items())),
         lemmatizer=_join_lemmatizers(known.lemmatizer, added.lemmatizer),
         frames=known.frames if added.frames is NO_FRAMES else added.frames,
-        **{name: _join(getattr(known, name), getattr(added, name)) for name in _VOCABS},
+        **{name: _join_vocabs(getattr(known, name), getattr(added, name)) for name in _TO_JOIN},
     )
 
 
@@ -178,7 +178,7 @@ def _grow(name: str, saved: Tensor, initial: Tensor) -> Tensor:
     return torch.cat([saved, new], dim)
 
 
-def _join(first: Iterable[str], second: Iterable[str]) -> Vocab:
+def _join_vocabs(first: Iterable[str], second: Iterable[str]) -> Vocab:
     return Vocab(dict.fromkeys((*first, *second)))
 
 

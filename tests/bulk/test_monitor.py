@@ -5,16 +5,16 @@ import os
 
 import pytest
 
-from capsrl.bulk.monitor import Monitor, RunLog, find_done, is_alive, read_log, read_status
+from capsrl.bulk.monitor import Monitor, RunLog, find_done, is_alive, read_events, read_status
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
-from capsrl.bulk.worker import Result
+from capsrl.bulk.worker import TaskResult
 from capsrl.errors import DataError
-from capsrl.tables.pipeline import Counts
+from capsrl.tables.pipeline import Totals
 from tests.helpers.bulk_plans import SETTINGS, planned
 
-ONE = Counts(2, 3, 4, 5)
+ONE = Totals(2, 3, 4, 5)
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def test_the_time_left(plan, folder, monkeypatch):
     assert list(monitor.todo()) == [0, 1, 2, 3]
     monitor.tick(2)
     assert (shown[-1]["seconds_left"], shown[-1]["workers"]) == (None, 2)
-    monitor.finish(Task(2), Result(ONE, 1.0, 0.9, 99.0))
+    monitor.finish(Task(2), TaskResult(ONE, 1.0, 0.9, 99.0))
     monitor.tick(2)
     status = shown[-1]
     assert status["seconds_left"] == 3 * status["seconds"]
@@ -63,8 +63,8 @@ def test_a_log_that_was_cut_off_goes_on(folder, tmp_path):
     file = tmp_path / "out" / "log.jsonl"
     file.write_bytes(file.read_bytes()[:-20])
     RunLog(folder).write("start", number=2)
-    assert [event["kind"] for event in read_log(folder)] == ["start", "start"]
-    assert not list(read_log(Folder(str(tmp_path / "none"))))
+    assert [event["kind"] for event in read_events(folder)] == ["start", "start"]
+    assert not list(read_events(Folder(str(tmp_path / "none"))))
 
 
 def test_a_folder_without_a_run(folder):

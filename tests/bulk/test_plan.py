@@ -20,7 +20,7 @@ from capsrl.bulk.plan import (
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
 from capsrl.tables.documents import make_input
-from capsrl.tables.reading import Part
+from capsrl.tables.reading import FilePart
 from tests.helpers import bulk_plans
 from tests.helpers.bulk_plans import LINES, SETTINGS, TEXTS, planned, write_gz
 
@@ -33,8 +33,8 @@ def make_plan(counts, size):
 def test_a_large_input_has_a_shard_for_each_part():
     plan = make_plan([25], 10)
     assert (plan.n_shards, plan.n_rows) == (3, 25)
-    assert plan.parts(0) == [Part(0, 10, 0, "0.csv", 250)]
-    assert plan.parts(2) == [Part(20, 25, 200, "0.csv", 250)]
+    assert plan.parts(0) == [FilePart(0, 10, 0, "0.csv", 250)]
+    assert plan.parts(2) == [FilePart(20, 25, 200, "0.csv", 250)]
     assert [plan.n_rows_of(shard) for shard in range(3)] == [10, 10, 5]
 
 
@@ -79,7 +79,7 @@ def test_what_is_written_is_read(tmp_path):
     assert again.digest() == plan.digest()
     assert again.settings == SETTINGS
     assert [again.parts(n) for n in range(3)] == [plan.parts(n) for n in range(3)]
-    assert again.parts(2)[1] == Part(0, 5, None, "b.parquet", 50)
+    assert again.parts(2)[1] == FilePart(0, 5, None, "b.parquet", 50)
 
 
 def test_only_the_name_of_a_shard_means_done(tmp_path):

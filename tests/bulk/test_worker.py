@@ -17,7 +17,7 @@ from capsrl.bulk.worker import PartReader, Worker
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema, find_passed
 from capsrl.tables.documents import make_input
-from capsrl.tables.pipeline import Counts
+from capsrl.tables.pipeline import Totals
 from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_plans import LINES, TEXTS, make_plan, write_gz
@@ -89,7 +89,7 @@ def test_tables(tmp_path, model):
 def test_bad_rows_and_trials(tmp_path, model):
     job, plan = make_job(tmp_path)
     trial = label(job, plan, model, Task(0, first=1, stop=4))
-    assert trial.counts == Counts()
+    assert trial.counts == Totals()
     assert not (tmp_path / "out").exists()
     result = label(job, plan, model, Task(0, ((3, "this text is bad"),)))
     assert result.counts.errors == {"no text": 1, "too long": 1, "failed": 1}

@@ -29,7 +29,7 @@ TEXTS = [
 
 def test_most_probable_is_that_of_numpy():
     logits = torch.from_numpy(30 * np.random.default_rng(2).normal(size=(5, 7, 9))).float()
-    probs, ids = torch_backend.most_probable(logits)
+    probs, ids = torch_backend.most_probable_class(logits)
     expected_probs, expected_ids = decode.most_probable(logits.numpy())
     np.testing.assert_array_equal(ids.numpy(), expected_ids)
     np.testing.assert_allclose(probs.numpy(), expected_probs, rtol=1e-6)

@@ -17,7 +17,7 @@ from capsrl.predict.calibration import (
     sigmoid,
 )
 from capsrl.sentence import Argument, Phrase, Proposition
-from tests.helpers.tiny_networks import CALIBRATION, apply_calibration
+from tests.helpers.tiny_sentences import CALIBRATION, apply_calibration
 
 
 def test_log_odds_and_back():

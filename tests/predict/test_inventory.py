@@ -23,7 +23,7 @@ from capsrl.predict.inventory import (
     pattern_of,
     sense_from,
 )
-from tests.helpers.tiny_networks import SENTENCES, edit_json, sentence
+from tests.helpers.tiny_sentences import SENTENCES, edit_json, sentence
 
 
 def senses_of(inventory, lemma):

@@ -15,15 +15,9 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
-from tests.helpers.tiny_networks import (
-    SENTENCES as TEXT,
-)
-from tests.helpers.tiny_networks import (
-    assert_same_answers,
-    make_config,
-    make_labeler,
-    write_encoder,
-)
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+from tests.helpers.tiny_sentences import SENTENCES as TEXT
+from tests.helpers.tiny_sentences import assert_same_answers
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

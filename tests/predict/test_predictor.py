@@ -11,13 +11,8 @@ from capsrl.options import Options
 from capsrl.predict.predictor import Predictor
 from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.text.phrases import with_phrases
-from tests.helpers.tiny_networks import (
-    SENTENCES,
-    blind,
-    make_config,
-    make_labeler,
-    write_encoder,
-)
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+from tests.helpers.tiny_sentences import SENTENCES, blind
 
 
 def predict(network, sentences, **options):

@@ -12,8 +12,6 @@ from capsrl.score.calibration import (
     RARE,
     Answers,
     Bin,
-    collect_answers,
-    compare_propositions,
     plot_reliability,
     reliability_bins,
     save_figure,
@@ -76,7 +74,7 @@ def test_worked_example():
 def test_without_answers():
     nothing = Answers()
     assert (nothing.ece, nothing.brier, nothing.accuracy, nothing.confidence) == (0, 0, 0, 0)
-    assert collect_answers([]).to_dict() == {"n_bins": 15, "kinds": {}, "roles": {}}
+    assert score_calibration([], []).to_dict() == {"n_bins": 15, "kinds": {}, "roles": {}}
 
 
 GOLD = sentence("a b c d e", (1, "see.01", "A0:0 A1:2"), (3, "eat.02", "A0:0"))
@@ -94,11 +92,14 @@ GOLD = sentence("a b c d e", (1, "see.01", "A0:0 A1:2"), (3, "eat.02", "A0:0"))
     ],
 )
 def test_what_is_right(proposition, predicate, sense, arguments, exact):
-    pred = sentence("a b c d e", proposition)
-    [outcome] = compare_propositions(GOLD, pred)
-    assert outcome.proposition is pred.propositions[0]
-    assert (outcome.predicate, outcome.sense) == (predicate, sense)
-    assert (outcome.arguments, outcome.exact) == (arguments, exact)
+    pred = with_probabilities(sentence("a b c d e", proposition))
+    kinds = score_calibration([GOLD], [pred]).kinds
+    assert {kind: answers.right for kind, answers in kinds.items()} == {
+        "predicates": [predicate],
+        "senses": [sense],
+        "arguments": list(arguments),
+        "propositions": [exact],
+    }
 
 
 def with_probabilities(given, *, start=0.9):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.tables.documents import find_inputs, make_input, read_documents
-from capsrl.tables.reading import Document, Part, ReadOptions
+from capsrl.tables.reading import Document, FilePart, ReadOptions
 
 PACK = {
     "": bytes,
@@ -105,7 +105,7 @@ def test_parts_of_parquet_skip_row_groups(tmp_path):
     start = metadata.row_group(0).column(0).dictionary_page_offset
     content[start : start + 20] = b"\xff" * 20  # damage to the first row group
     (tmp_path / "r.parquet").write_bytes(content)
-    assert [each.text for each in source.documents(Part(11, 13))] == ["Text 11.", "Text 12."]
+    assert [each.text for each in source.documents(FilePart(11, 13))] == ["Text 11.", "Text 12."]
     with pytest.raises(DataError, match=r"r.parquet, row 1: expected Parquet data, got: .*damaged"):
         list(source.documents())
 

@@ -2,7 +2,7 @@ import pytest
 
 from capsrl.options import Options
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.tables.pipeline import Counts, Labeled, label_stream, split_document
+from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
 from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 from capsrl.text import Layout
@@ -55,11 +55,11 @@ def test_counts():
         Labeled(place("a.csv, row 4", Fault("no text", "none"))),
         Labeled(place("b.csv, row 4", Fault("no text", "none"))),
     ]
-    counts = Counts()
+    counts = Totals()
     assert list(counts.count(labeled)) == labeled
-    assert counts == Counts(5, 2, 2, 2, {"bad row": 1, "no text": 2})
-    assert Counts.from_dict({**counts.to_dict(), "more": 1}) == counts
-    total = Counts()
+    assert counts == Totals(5, 2, 2, 2, {"bad row": 1, "no text": 2})
+    assert Totals.from_dict({**counts.to_dict(), "more": 1}) == counts
+    total = Totals()
     for _ in range(2):
         total.add(counts)
     assert total.to_dict() == {

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.tables import records
-from capsrl.tables.records import CsvReader, Lines, Record, bad_byte, json_records, line_records
+from capsrl.tables.records import (
+    CsvReader,
+    InputRecord,
+    Lines,
+    bad_byte,
+    json_records,
+    line_records,
+)
 
 CELL = st.text(alphabet=st.sampled_from("ab \"',;\t\r\n\x0b\x00é😀\u2028"), max_size=8)
 
@@ -94,9 +101,9 @@ TOO_LONG = "expected a line of at most 8 bytes, got a longer one; split the text
 def test_long_lines_are_cut(monkeypatch):
     monkeypatch.setattr(records, "MAX_LINE", 8)
     rows = list(line_records(lines_of(b"1234567\n12345678\n123456789abcdefghij\n\nab")))
-    assert rows[0] == Record(0, 0, {"text": "1234567"})
+    assert rows[0] == InputRecord(0, 0, {"text": "1234567"})
     assert rows[1].fault.reason == rows[2].fault.reason == TOO_LONG
-    assert rows[3] == Record(4, 38, {"text": "ab"})
+    assert rows[3] == InputRecord(4, 38, {"text": "ab"})
     long, short = csv_rows(b"text\n123456789\nab\n")
     assert (long.fault.reason, short.values) == (TOO_LONG, {"text": "ab"})
 

@@ -137,7 +137,7 @@ def test_optional_packages_are_optional(tmp_path):
     """A GPU machine may have only torch, safetensors and tokenizers."""
     code = """
 import sys
-for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard"):
+for name in ("pydantic", "click", "rich", "matplotlib", "tensorboard"):
     sys.modules[name] = None
 from pathlib import Path
 from capsrl.predict.folder import find_stored

@@ -17,7 +17,7 @@ from capsrl.predict.inventory import build_inventory
 from capsrl.recipe import read_recipe
 from capsrl.text.lemmatizer import Lemmatizer
 from capsrl.train.checkpoint import load_checkpoint
-from capsrl.train.corpus import read_corpus
+from capsrl.train.corpus import read_training_files
 from capsrl.train.log import read_log
 from capsrl.train.loop import Interrupted, run
 from capsrl.train.start import build_network, merge_inventories, start_network
@@ -262,7 +262,7 @@ def test_a_run_from_another_model_is_not_resumed(tiny, tmp_path):
 
 def build(*settings: str):
     recipe = read_recipe(TINY, [*SETTINGS, *settings])
-    return build_network(recipe, read_corpus(recipe.data))
+    return build_network(recipe, read_training_files(recipe.data))
 
 
 def test_seed_decides_the_weights():
@@ -273,7 +273,7 @@ def test_seed_decides_the_weights():
 
 def test_other_processes_draw_other_numbers():
     recipe = read_recipe(TINY, SETTINGS)
-    corpus = read_corpus(recipe.data)
+    corpus = read_training_files(recipe.data)
     weights, draws = [], []
     for rank in (0, 1):
         weights.append(build_network(recipe, corpus, rank=rank).state_dict())

@@ -10,7 +10,7 @@ from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
 from capsrl.network.batches import Batch
 from capsrl.recipe import read_recipe
-from capsrl.train.corpus import read_corpus
+from capsrl.train.corpus import read_training_files
 from capsrl.train.processes import Processes
 from capsrl.train.start import build_network
 from capsrl.train.trainer import Trainer, make_trainer
@@ -22,7 +22,7 @@ def read_tiny(*settings: str) -> Recipe:
 
 
 def make_tiny(recipe: Recipe) -> Trainer:
-    network = build_network(recipe, read_corpus(recipe.data))
+    network = build_network(recipe, read_training_files(recipe.data))
     return make_trainer(recipe, network, Processes("cpu"))
 
 
@@ -32,7 +32,7 @@ def test_optimizer(l2, optimizer):
 
 
 def make_batch(trainer: Trainer, recipe: Recipe, *, n: int = 4) -> Batch:
-    sentences = read_corpus(recipe.data).train[:n]
+    sentences = read_training_files(recipe.data).train[:n]
     return trainer.network.collate([trainer.network.index(sentence) for sentence in sentences])
 
 
