@@ -27,10 +27,11 @@ Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
 
 @dataclass(frozen=True)
 class LabelResponse:
-    """The body of a response, and the sentences in it."""
+    """The body of a response, and the sentences in it, those of several texts if `many`."""
 
     body: bytes
     sentences: Sequence[Sentence] = ()
+    many: bool = False
 
     @property
     def n_words(self) -> int:
@@ -115,7 +116,7 @@ def _respond(
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []
         body = _json_body(request, texts, missing, model)
-    return LabelResponse(body.encode(), sentences)
+    return LabelResponse(body.encode(), sentences, request.many)
 
 
 def _write_csv(texts: Texts) -> str:

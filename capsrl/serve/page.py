@@ -32,7 +32,8 @@ def add_page(app: FastAPI, answer: _Answer, folder: Path | None, guarded: dict[s
     """Add the page at /, its files, the model card, and POST /page/label, which draws responses."""
 
     async def draw(request: Request, width: Annotated[int, Query(ge=100, le=4000)]) -> Response:
-        sentences = (await answer(request)).sentences
+        answered = await answer(request)
+        sentences = () if answered.many else answered.sentences  # one text at a time
         return await asyncio.to_thread(lambda: JSONResponse(_draw(sentences, width)))
 
     pages: dict[str, Callable[[], Response]] = {

@@ -49,7 +49,7 @@ def test_each_request_gets_its_own_response(tiny):
     results = [{"sentences": expected(tiny, text, iterations=1)} for text in ("", "go")]
     assert same(json.loads(second.body), {"model": MODEL, "results": results})
     assert json.loads(empty.body) == {"model": MODEL, "results": []}
-    assert empty == LabelResponse(empty.body, [])
+    assert empty == LabelResponse(empty.body, [], many=True)
     assert same(json.loads(third.body)["sentences"], expected(tiny, "he wants to leave"))
 
 
