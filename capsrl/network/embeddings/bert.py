@@ -131,7 +131,7 @@ _LAYER_NAMES = {
 def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Map the weights of a Hugging Face BertModel to the names of `Bert`; the pooler is dropped."""
     renamed: dict[str, Tensor] = {}
-    weights = {_current(name): weight for name, weight in weights.items()}
+    weights = {_current_name(name): weight for name, weight in weights.items()}
     for name, weight in weights.items():
         if name in _HUGGING_FACE_NAMES:
             renamed[_HUGGING_FACE_NAMES[name]] = weight
@@ -147,11 +147,7 @@ def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-def _current(name: str) -> str:
-    """The current name of a weight; the first checkpoints called those of norms gamma and beta."""
-    name = name.removeprefix("bert.")
-    return re.sub(
-        r"LayerNorm\.(gamma|beta)$",
-        lambda match: "LayerNorm." + {"gamma": "weight", "beta": "bias"}[match[1]],
-        name,
-    )
+def _current_name(name: str) -> str:
+    """The first checkpoints called the weights of norms gamma and beta."""
+    name = name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight")
+    return name.replace("LayerNorm.beta", "LayerNorm.bias")
