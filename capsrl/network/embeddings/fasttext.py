@@ -18,6 +18,7 @@ from torch.nn import functional
 from capsrl.errors import ModelError
 from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.network.embeddings.vector_files import BinaryVectors, TextVectors
+from capsrl.predict.folder import read_json
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -80,12 +81,10 @@ class FastText(WordSource[FastTextItem]):
     def from_saved(cls, folder: Path) -> "FastText":
         """Read the output of `save_files`; the table is zeros. ModelError names a damaged file."""
         file = folder / WORDS_FILE
+        saved = read_json(file)
         try:
-            saved = json.loads(file.read_text(encoding="utf-8"))
             return cls(words=saved["words"], width=saved["width"])
-        except OSError as error:
-            raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (KeyError, TypeError) as error:
             raise ModelError(
                 f"{file}: expected the words and the width of a table of vectors, got {error!r}"
             ) from None
