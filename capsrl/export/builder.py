@@ -21,8 +21,9 @@ _TENSOR_TYPES = {
     "I64": TensorProto.INT64,
 }
 Int8 = Literal["signed", "unsigned"]
-TypeAndShape = tuple[int, list[str]]
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+TypeAndShape = tuple[int, list[str] | None]
+Outputs = Mapping[str, tuple[str, TypeAndShape]]
+BOOL, FLOAT, INT64 = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64
 
 
 class Builder:
@@ -207,32 +208,32 @@ class Builder:
         return self.op("Range", zero, self.op("Squeeze", self.size(value, axis)), one)
 
     @contextmanager
-    def body(self) -> Iterator[list[onnx.NodeProto]]:
-        """Collect nodes into a list of their own, the body of a loop."""
+    def body(self) -> Iterator[None]:
+        """Collect nodes for a graph of their own, the body of a loop."""
         outer, self._nodes = self._nodes, []
         try:
-            yield self._nodes
+            yield
         finally:
             self._nodes = outer
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Give values the names by which a graph or the body of a loop returns them."""
-        for name, value in names.items():
-            self._nodes.append(helper.make_node("Identity", [value], [name]))
+    def graph(
+        self, name: str, inputs: Mapping[str, TypeAndShape], outputs: Outputs
+    ) -> onnx.GraphProto:
+        """The nodes collected so far as a graph; outputs are by name, with their values."""
+        for output, (value, _) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [value], [output]))
+        given = [value_info(each, *kind) for each, kind in inputs.items()]
+        returned = [value_info(each, *kind) for each, (_, kind) in outputs.items()]
+        return helper.make_graph(self._nodes, name, given, returned)
 
     def _new(self, kind: str) -> str:
         self._count += 1
         return f"{kind.lower()}_{self._count}"
 
-    def model(
-        self, inputs: Mapping[str, TypeAndShape], outputs: Mapping[str, tuple[str, TypeAndShape]]
-    ) -> onnx.ModelProto:
-        """The finished graph; outputs are by name, with their values."""
-        self.rename({name: value for name, (value, _) in outputs.items()})
-        given = [value_info(name, *kind) for name, kind in inputs.items()]
-        returned = [value_info(name, *kind) for name, (_, kind) in outputs.items()]
-        tensors = list(self._initializers.values())
-        graph = helper.make_graph(self._nodes, "capsrl", given, returned, tensors)
+    def model(self, inputs: Mapping[str, TypeAndShape], outputs: Outputs) -> onnx.ModelProto:
+        """The finished model."""
+        graph = self.graph("capsrl", inputs, outputs)
+        graph.initializer.extend(self._initializers.values())
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="capsrl")
         model.ir_version = _IR_VERSION

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
-from onnx.helper import make_tensor_value_info as value_info
+from onnx import TensorProto
 
 from capsrl.config import ROUTED, ModelConfig
-from capsrl.export.builder import FLOAT, INT64, Builder, TypeAndShape
+from capsrl.export.builder import BOOL, FLOAT, INT64, Builder, TypeAndShape
 from capsrl.export.routing import capsules, present, route, route_in_loop
 from capsrl.predict.folder import SCALE
 
 MAX_DISTANCE = 32  # PredicateLayer.max_distance and PhraseScorer.max_distance
-Outputs = dict[str, tuple[str, TypeAndShape]]
 _TRANSFORMER = "vectors.sources.transformer"
 
 
@@ -38,7 +36,7 @@ def sentences_graph(
         both = bilstm(builder, steps, "encoder", layer)  # T 2 1 H
         states = builder.op("Flatten", both, axis=1)  # T 2H
     predicates = builder.op("Squeeze", builder.linear(states, "finder.score"), builder.ints(-1))
-    outputs: Outputs = {
+    outputs: dict[str, tuple[str, TypeAndShape]] = {
         "states": (states, (FLOAT, ["T", "H"])),
         "predicates": (predicates, (FLOAT, ["T"])),
     }
@@ -142,7 +140,7 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     logits, more = (
         route_in_loop(builder, words, config) if traced else (route(builder, words, config), {})
     )
-    outputs: Outputs = {
+    outputs: dict[str, tuple[str, TypeAndShape]] = {
         "roles": (logits, (FLOAT, ["P", "T", "R"])),
         "senses": (senses, (FLOAT, ["P", "C"])),
         "patterns": (patterns, (FLOAT, ["P", "K"])),
@@ -250,14 +248,11 @@ def bilstm(builder: Builder, steps: str, name: str, layer: int, lengths: str = "
     """
     directions = _directions(name, layer)
 
-    def weights(kind: str) -> str:
-        return _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
-
     return builder.op(
         "LSTM",
         steps,
-        weights("weight_ih"),
-        weights("weight_hh"),
+        _parameter(builder, directions, "weight_ih"),
+        _parameter(builder, directions, "weight_hh"),
         _biases(builder, directions),
         builder.op("Cast", lengths, to=TensorProto.INT32) if lengths else "",
         hidden_size=_n_units(builder, directions),
@@ -281,7 +276,7 @@ def quantized_bilstm(builder: Builder, steps: str, name: str, layer: int, length
     )
     biases = _biases(builder, directions)
     lengths = builder.op("Cast", lengths, to=TensorProto.INT32)
-    with builder.body() as nodes:
+    with builder.body():
         number = builder.op("Unsqueeze", "sequence", builder.ints(0))
         both = builder.fused(
             "DynamicQuantizeLSTM",
@@ -293,19 +288,12 @@ def quantized_bilstm(builder: Builder, steps: str, name: str, layer: int, length
             hidden_size=_n_units(builder, directions),
             direction="bidirectional",
         )  # T 2 1 H
-        builder.rename({"next_too": "is_next", "of_sequence": builder.op("Flatten", both, axis=1)})
-    body = helper.make_graph(
-        nodes,
-        "sequence",
-        [
-            value_info("sequence", INT64, []),
-            value_info("is_next", TensorProto.BOOL, []),
-        ],
-        [
-            value_info("next_too", TensorProto.BOOL, []),
-            value_info("of_sequence", FLOAT, None),
-        ],
-    )
+        flat = builder.op("Flatten", both, axis=1)  # T 2H
+        body = builder.graph(
+            "sequence",
+            {"sequence": (INT64, []), "is_next": (BOOL, [])},
+            {"next_too": ("is_next", (BOOL, [])), "of_sequence": (flat, (FLOAT, None))},
+        )
     count = builder.op("Squeeze", builder.size(steps, 1))
     return builder.op("Loop", count, "", body=body)
 
@@ -320,11 +308,13 @@ def _n_units(builder: Builder, directions: Sequence[str]) -> int:
 
 def _biases(builder: Builder, directions: Sequence[str]) -> str:
     """Those of the inputs, then the recurrent ones: 2 8H."""
-    kinds = [
-        _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
-        for kind in ("bias_ih", "bias_hh")
-    ]
+    kinds = [_parameter(builder, directions, kind) for kind in ("bias_ih", "bias_hh")]
     return builder.op("Concat", *kinds, axis=1)
+
+
+def _parameter(builder: Builder, directions: Sequence[str], kind: str) -> str:
+    """A parameter of both directions in floats: 2 4H ..."""
+    return _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
 
 
 def _integer_weights(
