@@ -60,15 +60,7 @@ class Elmo(WordSource[Spelling]):
         lstm = options["lstm"]
         self.width = 2 * lstm["projection_dim"]
         self.words = WordEncoder(options["char_cnn"], width=lstm["projection_dim"])
-        self.layers = nn.ModuleList(
-            BidirectionalLayer(
-                lstm["projection_dim"],
-                lstm["dim"],
-                cell_clip=lstm.get("cell_clip"),
-                state_clip=lstm.get("proj_clip"),
-            )
-            for _ in range(lstm["n_layers"])
-        )
+        self.layers = nn.ModuleList(BidirectionalLayer(lstm) for _ in range(lstm["n_layers"]))
         self.skip = bool(lstm.get("use_skip_connections"))
         self.requires_grad_(False)
         self.mix = LayerMix(lstm["n_layers"] + 1)
@@ -218,11 +210,10 @@ class BidirectionalLayer(nn.Module):
     output.
     """
 
-    def __init__(
-        self, width: int, n_cells: int, *, cell_clip: float | None, state_clip: float | None
-    ) -> None:
+    def __init__(self, options: Mapping[str, Any]) -> None:
         super().__init__()
-        self.cell_clip, self.state_clip = cell_clip, state_clip
+        width, n_cells = options["projection_dim"], options["dim"]
+        self.cell_clip, self.state_clip = options.get("cell_clip"), options.get("proj_clip")
         self.from_input = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
         self.from_state = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
         self.bias = nn.Parameter(torch.zeros(2, 1, 4 * n_cells))
