@@ -67,12 +67,10 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint atomically."""
     header = {"format": _VERSION, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
+    # Copied: safetensors refuses tensors that share memory.
+    copies = {n: t.detach().to("cpu", copy=True).contiguous() for n, t in tensors.items()}
     with replacing(path) as temporary:
-        save_file(
-            {name: _on_cpu(tensor) for name, tensor in tensors.items()},
-            temporary,
-            metadata={_METADATA: json.dumps(header)},
-        )
+        save_file(copies, temporary, metadata={_METADATA: json.dumps(header)})
 
 
 @dataclass(frozen=True)
@@ -223,12 +221,6 @@ def restore_random(tensors: Mapping[str, Tensor], rank: int) -> None:
     torch.set_rng_state(state["torch"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state(state["cuda"])
-
-
-def _on_cpu(tensor: Tensor) -> Tensor:
-    """Copy a tensor: safetensors refuses tensors that share memory."""
-    tensor = tensor.detach()
-    return (tensor.cpu() if tensor.is_cuda else tensor.clone()).contiguous()
 
 
 def _name_and_digest(path: str) -> str:
