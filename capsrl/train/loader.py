@@ -20,7 +20,7 @@ from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch, map_leaves
 from capsrl.network.network import Network
 from capsrl.predict.indexing import IndexedSentence, bucket
-from capsrl.train.soft_corpus import SoftBatch, SoftCorpus
+from capsrl.train.soft_labels import SoftBatch, SoftCorpus
 
 Planned = list[int] | SoftBatch  # numbers of annotated sentences, or sentences of shards
 Share = Callable[[Sequence[int]], list[int]]  # selects the sentences of this process

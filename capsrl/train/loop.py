@@ -39,7 +39,7 @@ from capsrl.train.loader import Mixture
 from capsrl.train.log import Log, Report, dev_figures, find_collapse, is_low, plot_curve, read_log
 from capsrl.train.optim import rate_factor
 from capsrl.train.processes import Processes, defer_signals
-from capsrl.train.soft_corpus import SoftCorpus
+from capsrl.train.soft_labels import SoftCorpus
 from capsrl.train.start import build_network
 from capsrl.train.trainer import make_trainer
 
