@@ -5,9 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar, cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from capsrl.predict import Ids
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -59,6 +61,15 @@ class WordSource(nn.Module, ABC, Generic[SourceItem]):
     def parameter_layers(self) -> dict[str, int]:
         """Depth of every pretrained parameter that is trained, by name; 0 is the lowest layer."""
         return {}
+
+
+def pad(items: Sequence[Ids]) -> Tensor:
+    """The ids of some sentences as one matrix, 0 at padding: B T."""
+    longest = max((len(item) for item in items), default=0)
+    ids = np.zeros((len(items), longest), dtype=np.int64)
+    for row, item in enumerate(items):
+        ids[row, : len(item)] = item
+    return torch.from_numpy(ids)
 
 
 class WordVectors(nn.Module):
