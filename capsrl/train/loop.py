@@ -89,17 +89,13 @@ def run(
                 # and then the launcher ends the main one too.
                 processes.wait()
                 return result
-            except _Stopped:
+            except Interrupted:  # between two steps, where the state is consistent
                 training.save()
                 where = "from there" if recipe.train.checkpoint_every else "from the beginning"
                 raise Interrupted(
                     f"{folder}: stopped after step {training.state.step}; "
                     f"run the same command again to resume {where}"
                 ) from None
-
-
-class _Stopped(Exception):  # noqa: N818 - not an error
-    """The run was asked to stop, and its state is consistent."""
 
 
 class Training:
@@ -173,7 +169,7 @@ class Training:
             self._log_step(rate, n_batches)
         # Several processes must stop at the same step, and agreeing on it takes time.
         if (self._processes.world_size == 1 or is_time) and self._must_stop():
-            raise _Stopped
+            raise Interrupted
         every = self.recipe.train.checkpoint_every
         if every and self.state.step % every == 0:
             self.save()
@@ -225,7 +221,7 @@ class Training:
         self._words, self._line_clock = 0, time.monotonic()
         self.save()
         if not state.finished and self._must_stop():
-            raise _Stopped
+            raise Interrupted
 
     def _precision(self) -> Precision:
         """How the model is saved; see `capsrl.network.save` on weights that start quantized."""
@@ -318,7 +314,7 @@ class Training:
     def _until_stopped(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:
             if self._stop.is_set() and self._processes.world_size == 1:
-                raise _Stopped
+                raise Interrupted
             yield sentence
 
     def _must_stop(self) -> bool:
