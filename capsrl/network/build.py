@@ -148,11 +148,6 @@ def _make_sources(
                 f"got {config.characters}"
             )
         sources["characters"] = Characters(characters=inventory.characters, width=config.characters)
-    if not sources:
-        raise ConfigError(
-            "model.embeddings: expected at least one of transformer, elmo, fasttext, learned, "
-            "characters, got none"
-        )
     if config.tags:
         sources["tags"] = Tags(tags=inventory.tags, width=config.tags)
     return sources

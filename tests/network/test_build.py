@@ -289,9 +289,6 @@ def test_recipes_of_the_paper(files, tmp_path):
 
 
 def test_wrong_settings(files):
-    for config in (config_of(files), config_of(files, "tags")):
-        with pytest.raises(ConfigError, match="at least one of transformer, elmo, .* got none"):
-            make_labeler(config)
     message = "model.embeddings.characters: expected 0 or at least 3, got 2"
     with pytest.raises(ConfigError, match=message):
         make_labeler(config_of(files, characters=2))

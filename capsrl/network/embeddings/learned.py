@@ -94,8 +94,6 @@ class Characters(WordSource[list[tuple[int, ...]]]):
 
     def __init__(self, *, characters: Vocab, width: int, size: int = 32) -> None:
         super().__init__()
-        if width < MIN_CHARACTERS_WIDTH:
-            raise ValueError(f"expected a width of at least {MIN_CHARACTERS_WIDTH}, got {width}")
         self.vocab = characters
         self.width = width
         self._ends = characters.id(WORD_START), characters.id(WORD_END)

@@ -114,9 +114,3 @@ def check_weights(
 def is_causal(encoder: nn.Module) -> bool:
     """Whether the encoder is causal: a subword attends only to those before it."""
     return any(getattr(module, "is_causal", False) for module in encoder.modules())
-
-
-def input_norms(encoder: nn.Module) -> list[nn.Module]:
-    """The norms that its layers apply to their input; none if layers end with a norm."""
-    layers: Any = getattr(encoder, "layers", ())
-    return [layer.input_layernorm for layer in layers if hasattr(layer, "input_layernorm")]

@@ -18,13 +18,7 @@ from torch.nn import functional
 
 from capsrl.network.embeddings.bert import Bert
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
-from capsrl.network.embeddings.pretrained import (
-    common_names,
-    find_folder,
-    input_norms,
-    is_causal,
-    make_encoder,
-)
+from capsrl.network.embeddings.pretrained import common_names, find_folder, is_causal, make_encoder
 from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.predict.subwords import Marked, SubwordReader, Subwords, any_marked, read_encoder_config
 from capsrl.sentence import Sentence
@@ -153,7 +147,8 @@ class Transformer(WordSource[Subwords]):
         if self.mix is None:
             states = states[-1:]
         else:
-            norms = input_norms(self.encoder)
+            layers: Any = getattr(self.encoder, "layers", ())
+            norms = [layer.input_layernorm for layer in layers if hasattr(layer, "input_layernorm")]
             read = [norm(state) for norm, state in zip(norms, states, strict=False)]
             states = [*read, *states[len(read) :]]
         return [functional.layer_norm(state, state.shape[-1:]) for state in states]

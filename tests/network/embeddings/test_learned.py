@@ -152,11 +152,9 @@ def test_gradients(words, characters, tags):
         assert not module.vectors.weight.grad[0].any()
 
 
-def test_errors(tags, characters):
+def test_errors(tags):
     message = "sentence 'the dog': no parts of speech, .*; tag the words"
     with pytest.raises(DataError, match=message):
         tags.index(Sentence(words=("the", "dog")))
     with pytest.raises(DataError, match="sentence 's7': no parts"):
         tags.index(Sentence(words=("the", "dog"), id="s7"))
-    with pytest.raises(ValueError, match="a width of at least 3, got 2"):
-        Characters(characters=characters.vocab, width=2)
