@@ -63,7 +63,8 @@ def save_network(
 
     Raises ModelError if `folder` exists and is not a model folder.
     """
-    if folder.exists() and not _is_replaceable(folder):
+    is_empty = folder.is_dir() and not any(folder.iterdir())
+    if folder.exists() and not is_empty and not (folder / "vocab.json").is_file():
         raise ModelError(f"{folder}: exists and is not a model folder; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with replacing_folder(folder) as new:
@@ -116,11 +117,6 @@ class _SkipInitialization(TorchFunctionMode):
         if func in (init.normal_, init.uniform_, init.kaiming_uniform_):
             return kwargs["tensor"]
         return func(*args, **kwargs)
-
-
-def _is_replaceable(folder: Path) -> bool:
-    """Whether a folder is empty or contains a model."""
-    return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
 
 
 def _save_json(file: Path, data: dict[str, Any]) -> None:

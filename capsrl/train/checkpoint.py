@@ -138,7 +138,13 @@ def check_resumable(
             f"{key} was {json.dumps(saved.get(key))}, now {json.dumps(now.get(key))}"
             for key in differing
         ]
-        advice = _advice(path, saved, now) if differing == [_EPOCHS] else ""
+        advice = ""
+        if differing == [_EPOCHS] and now[_EPOCHS] >= saved[_EPOCHS]:
+            advice = (
+                ". The learning rates of all steps depend on the number of epochs, unless "
+                "train.warmup is 0 and train.schedule is constant; to train the model further, "
+                f"start another run from it with --set train.from={path.parent / 'model'}"
+            )
         raise ConfigError(
             f"{path}: belongs to another recipe: {', '.join(differences)}; name another folder "
             f"with --out, or delete this one{advice}"
@@ -150,17 +156,6 @@ def _can_prolong(settings: Mapping[str, Any], state: State) -> bool:
     is_constant = settings["train.schedule"] == "constant" and settings["train.warmup"] == 0
     begun = state.epoch + (state.position > 0)
     return is_constant and bool(settings[_EPOCHS] >= begun)
-
-
-def _advice(path: Path, saved: Mapping[str, Any], now: Mapping[str, Any]) -> str:
-    if now[_EPOCHS] < saved[_EPOCHS]:
-        return ""
-    model = path.parent / "model"
-    return (
-        ". The learning rates of all steps depend on the number of epochs, unless train.warmup is "
-        f"0 and train.schedule is constant; to train the model further, start another run from it "
-        f"with --set train.from={model}"
-    )
 
 
 def optimizer_tensors(optimizer: Optimizer) -> dict[str, Tensor]:
