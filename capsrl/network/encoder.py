@@ -44,7 +44,7 @@ class BiLSTM(nn.Module):
         ->     B T H
         """
         states = words
-        reverse = _reversed_order(mask)
+        reverse = reversed_order(mask)
         for forward_lstm, backward_lstm in zip(self.forwards, self.backwards, strict=True):
             states = variational_dropout(states, self.dropout, training=self.training)
             forward_states, _ = forward_lstm(states)
@@ -90,7 +90,7 @@ class PredicateLayer(nn.Module):
         return views
 
 
-def _reversed_order(mask: Tensor) -> Tensor:
+def reversed_order(mask: Tensor) -> Tensor:
     """Indices B T that reverse every sentence within its own length and leave padding in place."""
     positions = torch.arange(mask.shape[1], device=mask.device).unsqueeze(0)  # 1 T
     lengths = mask.sum(1, keepdim=True)  # B 1

@@ -19,7 +19,7 @@ from torch.nn import functional
 from capsrl.errors import ConfigError, DataError, ModelError, install_hint
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 from capsrl.network.embeddings.source import Inputs, WordSource
-from capsrl.network.encoder import take
+from capsrl.network.encoder import reversed_order, take
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -112,11 +112,7 @@ class Elmo(WordSource[Spelling]):
         spellings = np.full((len(known) + 2, self.words.n_positions), FILLER, dtype=np.int64)
         for row, letters in enumerate([*ends, *([byte + 1 for byte in word] for word in known)]):
             spellings[row, : len(letters) + 2] = [WORD_START, *letters, WORD_END]
-        return {
-            "spellings": torch.from_numpy(spellings),
-            "rows": rows,
-            "lengths": n_words,
-        }
+        return {"spellings": torch.from_numpy(spellings), "rows": rows, "lengths": n_words}
 
     def cache_states(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
         """Run the language model over sentences now and reuse its states from then on."""
@@ -149,11 +145,10 @@ class Elmo(WordSource[Spelling]):
         """The states of the words in every layer, B T E each; the word encoder comes first."""
         rows, lengths = inputs["rows"], inputs["lengths"]
         words = functional.embedding(rows, self.words(inputs["spellings"]))  # B T+2 E/2
-        positions = torch.arange(rows.shape[1], device=rows.device)
-        ends = (lengths + 2).unsqueeze(1)
-        # Each sentence is reversed within its own length, so padding comes last in both directions
-        # and never reaches a word. The same index reverses it again.
-        reverse = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
+        mask = torch.arange(rows.shape[1], device=rows.device) < (lengths + 2).unsqueeze(1)
+        # Padding comes last in both directions and never reaches a word. The same index reverses
+        # a sentence again.
+        reverse = reversed_order(mask)  # B T+2
         states = [torch.stack([words, take(words, reverse)])]  # 2 B T+2 E/2, forward and backward
         for number, layer in enumerate(self.layers):
             out = layer(states[-1])
