@@ -149,15 +149,24 @@ class Elmo(WordSource[Spelling]):
         # Padding comes last in both directions and never reaches a word. The same index reverses
         # a sentence again.
         reverse = reversed_order(mask)  # B T+2
-        states = [torch.stack([words, take(words, reverse)])]  # 2 B T+2 E/2, forward and backward
-        for number, layer in enumerate(self.layers):
-            out = layer(states[-1])
-            states.append(out + states[-1] if self.skip and number > 0 else out)
+        states = self._run_lstms(torch.stack([words, take(words, reverse)]))
         layers = [
             torch.cat([forward_states, take(backward_states, reverse)], -1)
             for forward_states, backward_states in states
         ]
         return [layer[:, 1:-1] for layer in layers]  # without sentence start and end
+
+    def _run_lstms(self, words: Tensor) -> list[Tensor]:
+        """Run the stacked LSTMs of both directions.
+
+        words  2 B T E/2       in the order of reading: forward, then backward
+        ->     L+1 of 2 B T E/2, the words themselves first
+        """
+        states = [words]
+        for number, layer in enumerate(self.layers):
+            out = layer(states[-1])
+            states.append(out + states[-1] if self.skip and number > 0 else out)
+        return states
 
     def save_files(self, folder: Path) -> None:
         """Write options.json, which a model folder needs besides the weights."""
