@@ -98,32 +98,21 @@ def to_plain(item: object) -> Plain:
 
     A value that is the default of its field is left out, unless the field is written always.
     """
-    kind: type = type(item)
-    return _encoder(kind)(item)
+    data: Plain = {}
+    for name, default, always, write in _written(type(item)):
+        value = getattr(item, name)
+        if always or value != default:
+            data[name] = value if write is None else write(value, item)
+    return data
 
 
 @cache
-def _encoder(described: type) -> Callable[[object], Plain]:
-    """The function that encodes the objects of a class.
-
-    It is compiled from its fields, as dataclasses do, so that no time is spent on looking them up.
-    """
-    lines = ["def encode(item):", "    data = {}"]
-    scope: Plain = {}
-    for each in describe(described):
-        name, value = each.name, f"item.{each.name}"
-        if each.kind.write is not None:
-            scope[f"write_{name}"] = each.kind.write
-            value = f"write_{name}({value}, item)"
-        condition = ""
-        if each.default is not MISSING and not each.about.always:
-            condition = (
-                f"if item.{name} {'is not' if each.default is None else '!='} {each.default!r}: "
-            )
-        lines.append(f"    {condition}data[{name!r}] = {value}")
-    exec("\n".join([*lines, "    return data"]), scope)
-    encode: Callable[[object], Plain] = scope["encode"]
-    return encode
+def _written(described: type) -> list[tuple[str, Any, bool, Callable[[Any, Any], Any] | None]]:
+    """Of each field its name, its default, whether it is written always, and how."""
+    return [
+        (each.name, each.default, each.about.always, each.kind.write)
+        for each in describe(described)
+    ]
 
 
 def _write_trace(trace: Trace, proposition: Proposition) -> Plain:
