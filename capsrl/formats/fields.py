@@ -209,7 +209,8 @@ def _compare_values(values: Plain, around: Around) -> None:
         check.order(values["start"], values["end"], around)
     if values.get("first", 0) > values.get("last", 0):
         raise Mistake(f"expected first <= last, got {values['first']} and {values['last']}")
-    word, phrase = values.get("predicate", values.get("word")), values.get("phrase")
+    word = values.get("predicate", values.get("word", 0))
+    phrase = values.get("phrase")
     if "form" in values and values["form"] != around.words[word]:
         raise check.wrong(f"{around.words[word]!r}, word {word}", values["form"]).inside(".form")
     if phrase is not None and not phrase.first <= word <= phrase.last:
