@@ -209,7 +209,7 @@ def _compare_values(values: Plain, around: Around) -> None:
         check.order(values["start"], values["end"], around)
     if values.get("first", 0) > values.get("last", 0):
         raise Mistake(f"expected first <= last, got {values['first']} and {values['last']}")
-    word = values.get("predicate", values.get("word", 0))
+    word: Any = values.get("predicate", values.get("word"))
     phrase = values.get("phrase")
     if "form" in values and values["form"] != around.words[word]:
         raise check.wrong(f"{around.words[word]!r}, word {word}", values["form"]).inside(".form")
