@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from capsrl.errors import ModelError
 from capsrl.files.opening import open_writer
+from capsrl.predict.folder import read_json
 from capsrl.predict.inventory import Inventory
 
 Floats = NDArray[np.float64]
@@ -192,13 +193,7 @@ def counts_of_senses(inventory: Inventory) -> dict[str, int]:
 def load_calibration(folder: Path) -> Calibration | None:
     """Read the calibration in a model folder, None if it has none; raises ModelError."""
     file = folder / FILE
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise ModelError(f"{file}: not JSON: {error}") from None
-    return Calibration.from_dict(data, source=str(file))
+    return Calibration.from_dict(read_json(file), source=str(file)) if file.is_file() else None
 
 
 def _read_curve(data: object, source: str) -> Curve:

@@ -120,7 +120,7 @@ def test_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ([], "expected a JSON object with a format, got \\[\\]"),
+        ([], "expected a JSON object, got list"),
         ({"format": 2}, "expected format 1 or older, got 2; upgrade capsrl"),
         ({"senses": None}, "senses: expected knots, values and offsets, got None"),
         ({"senses": {"knots": [1]}}, r"senses: expected knots, values and offsets, got \{'knots'"),
