@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -133,29 +132,12 @@ class Calibration:
             owners=raw.owners,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The curves as plain lists and numbers; inverse of `from_dict`."""
-        return {"format": _NEWEST, **asdict(self)}
-
     def save(self, folder: Path) -> Path:
         """Write the curves into a model folder, atomically, and return the file."""
+        data = {"format": _NEWEST, **asdict(self)}
         with open_writer(folder / FILE) as file:
-            file.write(json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+            file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
         return folder / FILE
-
-    @classmethod
-    def from_dict(cls, data: object, *, source: str = FILE) -> "Calibration":
-        """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
-        if not isinstance(data, dict) or not isinstance(data.get("format"), int):
-            raise ModelError(f"{source}: expected a JSON object with a format, got {data!r:.60}")
-        if data["format"] > _NEWEST:
-            raise ModelError(
-                f"{source}: expected format {_NEWEST} or older, got {data['format']}; "
-                "upgrade capsrl"
-            )
-        return cls(
-            **{f.name: _read_curve(data.get(f.name), f"{source}: {f.name}") for f in fields(cls)}
-        )
 
 
 def sense_probs(raw: Floats, groups: Sequence[str]) -> Floats:
@@ -193,7 +175,13 @@ def counts_of_senses(inventory: Inventory) -> dict[str, int]:
 def load_calibration(folder: Path) -> Calibration | None:
     """Read the calibration in a model folder, None if it has none; raises ModelError."""
     file = folder / FILE
-    return Calibration.from_dict(read_json(file), source=str(file)) if file.is_file() else None
+    if not file.is_file():
+        return None
+    data = read_json(file)
+    if not isinstance(found := data.get("format"), int) or found > _NEWEST:
+        raise ModelError(f"{file}: expected format {_NEWEST} or older, got {found}; upgrade capsrl")
+    names = [each.name for each in fields(Calibration)]
+    return Calibration(*(_read_curve(data.get(name), f"{file}: {name}") for name in names))
 
 
 def _read_curve(data: object, source: str) -> Curve:

@@ -256,10 +256,7 @@ def find_predicates(chosen: NDArray[np.bool_]) -> list[Sequence[int]]:
 
     chosen  B T
     """
-    positions: list[list[int]] = [[] for _ in chosen]
-    for row, column in zip(*(index.tolist() for index in np.nonzero(chosen)), strict=True):
-        positions[row].append(column)
-    return list(positions)
+    return [np.flatnonzero(row).tolist() for row in chosen]
 
 
 def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> Sequence[Sentence]:
