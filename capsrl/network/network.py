@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from capsrl.network.batches import Batch, Predicates, collate
 from capsrl.network.capsules import WordCapsuleLayer
-from capsrl.network.embeddings import WordVectors
+from capsrl.network.embeddings.source import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
@@ -121,7 +121,7 @@ class Network(nn.Module):
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
         """Score predicates, propositions and tags from one encoding of the words.
 
-        Used in training only: in labeling `Predictor` calls `encode` and `score_propositions`
+        Used in training only: in labeling `TorchBackend` calls `encode` and `score_propositions`
         separately, because predicates are found in between.
         """
         states = self.encode(batch)

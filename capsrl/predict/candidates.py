@@ -28,7 +28,7 @@ from capsrl.frames.english import (
     senses_by_pos,
     spellings_of,
 )
-from capsrl.frames.index import FrameIndex, name_of
+from capsrl.frames.index import FrameIndex, unnumbered
 from capsrl.predict import Floats
 from capsrl.predict.inventory import Inventory, sense_from
 from capsrl.sentence import Sentence
@@ -191,7 +191,7 @@ class CandidateFinder:
         return bool(self.inventory.candidates_of(lemma) or aliases_of(lemma, self.frames))
 
     def _sense(self, name: str, context: Context) -> _Sense:
-        pattern = self.inventory.pattern_id(name, name_of(name).partition("_")[0])
+        pattern = self.inventory.pattern_id(name, unnumbered(name).partition("_")[0])
         return _Sense(name, self._ids.get(name), pattern, context)
 
 
