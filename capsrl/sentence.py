@@ -351,11 +351,9 @@ def _complete_part(
     """A proposition or argument with form and offsets of its word, and one more changed field."""
     form = sentence.words[word]
     start, end = (part.start, part.end) if offsets is None else offsets[word]
-    is_same = part.form == form and part.start == start and part.end == end
-    if is_same and getattr(part, name) is inner:
-        return part
+    is_same = (part.form, part.start, part.end) == (form, start, end)
     changes: dict[str, Any] = {"form": form, "start": start, "end": end, name: inner}
-    return replace(part, **changes)
+    return part if is_same and getattr(part, name) is inner else replace(part, **changes)
 
 
 def _complete_phrase(phrase: Phrase, sentence: Sentence, offsets: Offsets | None) -> Phrase:

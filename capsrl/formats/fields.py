@@ -22,12 +22,17 @@ from capsrl.sentence import About, Argument, Proposition, Sentence, Trace
 
 Plain = dict[str, Any]  # an object as in JSON
 
+
+def _array(items: Plain, **more: int) -> Plain:
+    return {"type": "array", "items": items, **more}
+
+
 _TRACE_DIGITS = 6  # of the many probabilities in traces; float32 has no more
 _STRINGS = {"$ref": "#/$defs/strings"}
 _POSITION = {"$ref": "#/$defs/position"}
 _PROBABILITY = {"$ref": "#/$defs/probability"}
 _DEFINITIONS: Plain = {
-    "strings": {"type": "array", "items": {"type": "string"}},
+    "strings": _array({"type": "string"}),
     "position": {"type": "integer", "minimum": 0},
     "probability": {
         "type": "number",
@@ -267,15 +272,12 @@ FIELD_KINDS = {
     "strings": Kind(_STRINGS, check.strings, _write_list, "list<string>"),
     "per word": Kind(_STRINGS, check.string_per_word, _write_list, "list<string>"),
     "heads": Kind(
-        {"type": "array", "items": {"anyOf": [_POSITION, {"type": "null"}]}},
+        _array({"anyOf": [_POSITION, {"type": "null"}]}),
         check.one_per_word(check.list_of(check.head)),
         _write_list,
     ),
     "offsets": Kind(
-        {
-            "type": "array",
-            "items": {"type": "array", "items": _POSITION, "minItems": 2, "maxItems": 2},
-        },
+        _array(_array(_POSITION, minItems=2, maxItems=2)),
         check.one_per_word(check.list_of(check.pair)),
         lambda pairs, _: list(map(list, pairs)),
     ),
@@ -290,14 +292,7 @@ FIELD_KINDS = {
     ),
     "trace": Kind(None, _check_object, _write_trace),
     "roles": Kind(_STRINGS | {"minItems": 1, "prefixItems": [{"const": "_"}]}, check.roles),
-    "beliefs": Kind(
-        {
-            "type": "array",
-            "minItems": 1,
-            "items": {"type": "array", "items": {"type": "array", "items": _PROBABILITY}},
-        },
-        check.beliefs,
-    ),
+    "beliefs": Kind(_array(_array(_array(_PROBABILITY)), minItems=1), check.beliefs),
 }
 
 
@@ -328,14 +323,11 @@ def _object_schema(described: type, definitions: Plain) -> Plain:
             definitions[name] = _object_schema(each.of, definitions)
             schema = {"$ref": f"#/$defs/{name}"}
             if each.about.kind == "objects":
-                schema = {"type": "array", "items": schema}
+                schema = _array(schema)
             else:
                 definitions[name]["description"] = each.help
-        is_described = each.name in definitions
-        properties[each.name] = {
-            **(schema or {}),
-            **({} if is_described else {"description": each.help}),
-        }
+        about = {} if each.name in definitions else {"description": each.help}
+        properties[each.name] = (schema or {}) | about
     schema = {
         "type": "object",
         "required": list(_required(described)),

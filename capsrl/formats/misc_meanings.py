@@ -18,6 +18,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _IN_ROLE = {**_ESCAPES, "]": "\\b"}
 _CHARACTERS = {escape: character for character, escape in _IN_ROLE.items()}
+_TEXT, _ROLE = str.maketrans(_ESCAPES), str.maketrans(_IN_ROLE)
 _OF_PROPOSITION, _OF_ARGUMENT = (  # fields that may have several entries come last
     {
         each.about.misc: each
@@ -67,13 +68,13 @@ def _entries(proposition: Proposition) -> Iterator[str]:
     for argument in proposition.arguments:
         for name, each in _OF_ARGUMENT.items():
             for text in _texts(getattr(argument, each.name)):
-                yield f"{name}[{_escaped(argument.role, _IN_ROLE)}]={text}"
+                yield f"{name}[{argument.role.translate(_ROLE)}]={text}"
 
 
 def _texts(value: str | bool | tuple[str, ...] | None) -> list[str]:
     if isinstance(value, tuple):
-        return list(map(_escaped, value))
-    return ["Yes" if value is True else _escaped(value)] if value else []
+        return [text.translate(_TEXT) for text in value]
+    return ["Yes" if value is True else value.translate(_TEXT)] if value else []
 
 
 def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Proposition:
@@ -94,10 +95,6 @@ def _value(field: Described, texts: list[str] | None) -> Any:  # noqa: ANN401
     if field.about.kind == "flag":
         return True
     return tuple(texts) if field.about.kind == "strings" else texts[-1]
-
-
-def _escaped(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
-    return "".join(escapes.get(character, character) for character in text)
 
 
 def _unescape(text: str) -> str:

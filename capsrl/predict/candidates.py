@@ -229,6 +229,28 @@ def _choose(
     )
 
 
+def choose_sense(
+    candidates: Candidates,
+    logits: Floats,
+    patterns: Floats,
+    roles: Set[str],
+    inventory: Inventory,
+) -> tuple[str, float]:
+    """The most probable candidate and its probability; a guess, if there are no candidates.
+
+    logits    C  of the trained candidates, then padding
+    patterns  K
+    roles     the numbered roles of the predicate
+    """
+    if not candidates.ids and not candidates.untrained:
+        return guess_sense(candidates.lemma, patterns, inventory)
+    logits = logits[: len(candidates.ids)]
+    more, logits = score_senses(candidates, logits, patterns, roles, inventory.frames)
+    best = int(logits.argmax())
+    senses = (*(inventory.senses[id] for id in candidates.ids), *more)
+    return senses[best], probability_of(best, logits)
+
+
 def score_senses(
     candidates: Candidates, logits: Floats, patterns: Floats, roles: Set[str], frames: FrameIndex
 ) -> tuple[tuple[str, ...], Floats]:

@@ -4,7 +4,7 @@ Everything is decoded in columns first, for all predicates together: making an o
 them is most of the time of this part, so it is done once, after probabilities are calibrated.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +15,7 @@ from capsrl.options import Options
 from capsrl.predict import Floats, Ids
 from capsrl.predict.backend import PropositionScores
 from capsrl.predict.calibration import Confidences
-from capsrl.predict.candidates import (
-    UNTRAINED_ODDS,
-    Candidates,
-    guess_sense,
-    probability_of,
-    score_senses,
-)
+from capsrl.predict.candidates import UNTRAINED_ODDS, Candidates, choose_sense
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
 from capsrl.sentence import Argument, Proposition, Sentence, Trace, phrase_at
 from capsrl.text.phrases import find_phrase
@@ -199,7 +193,7 @@ def _choose_senses(
             continue
         first, last = np.searchsorted(owners, (row, row + 1))  # they are sorted
         numbered = _NUMBERED.intersection(roles[first:last])
-        sense, probs[row] = _choose_sense(
+        sense, probs[row] = choose_sense(
             possible, scores.senses[row], scores.patterns[row], numbered, inventory
         )
         senses.append(sense)
@@ -226,28 +220,6 @@ def _best_trained(
     untrained = np.array([bool(each.untrained) for each in candidates]) * np.exp(UNTRAINED_ODDS)
     more = (1 + others) * untrained
     return best, 1.0 - (others + more) / (1 + others + more)
-
-
-def _choose_sense(
-    candidates: Candidates,
-    logits: Floats,
-    patterns: Floats,
-    roles: Set[str],
-    inventory: Inventory,
-) -> tuple[str, float]:
-    """The most probable candidate and its probability; a guess, if there are no candidates.
-
-    logits    C  of the trained candidates, then padding
-    patterns  K
-    roles     the numbered roles of the predicate
-    """
-    if not candidates.ids and not candidates.untrained:
-        return guess_sense(candidates.lemma, patterns, inventory)
-    logits = logits[: len(candidates.ids)]
-    more, logits = score_senses(candidates, logits, patterns, roles, inventory.frames)
-    best = int(logits.argmax())
-    senses = (*(inventory.senses[id] for id in candidates.ids), *more)
-    return senses[best], probability_of(best, logits)
 
 
 def _phrases(scores: PropositionScores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:

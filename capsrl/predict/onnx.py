@@ -5,7 +5,7 @@ sentence, so that it gets the same states alone and in any batch.
 """
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -29,9 +29,9 @@ from capsrl.predict.folder import (
     find_stored,
     unsigned,
 )
-from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
+from capsrl.predict.indexing import IndexedSentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
-from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.predict.subwords import SubwordReader, read_encoder_config
 from capsrl.sentence import Sentence
 
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
@@ -62,7 +62,7 @@ class OnnxBackend(Backend):
         self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
         self._propositions = self._open(PROPOSITIONS)
         transformer = folder / TRANSFORMER
-        self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
+        self._reader = SubwordReader(transformer, read_encoder_config(transformer))
 
     @cached_property
     def _traced(self) -> InferenceSession:
@@ -76,7 +76,9 @@ class OnnxBackend(Backend):
 
     def index(self, sentence: Sentence) -> IndexedSentence:
         """As `Backend.index`."""
-        return index_sentence(sentence, self._words, self.inventory, gold=False)
+        subwords, n_words = self._reader.read(sentence), len(sentence)
+        length = max(n_words, len(subwords.ids))
+        return IndexedSentence(n_words, length, {TRANSFORMER: subwords}, sentence.predicates)
 
     def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """As `Backend.read`."""
@@ -91,7 +93,7 @@ class OnnxBackend(Backend):
         return EncodedBatch(predicates, tags, [states for states, *_ in results])
 
     def _read(self, item: IndexedSentence) -> list[Floats]:
-        subwords, words = self._words.reader.windows(item.source_items[TRANSFORMER])
+        subwords, words = self._reader.windows(item.source_items[TRANSFORMER])
         feed = {"subwords": subwords, "words": words}
         outputs: list[Floats] = self._sentences.run(self._names, feed)
         return outputs
@@ -128,19 +130,6 @@ class OnnxBackend(Backend):
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         probs, roles = most_probable(found.pop("roles"))
         return PropositionScores(roles=roles, probs=probs, **found)
-
-
-class _Words:
-    """The words of a sentence as the transformer, the only source, reads them."""
-
-    def __init__(self, reader: SubwordReader) -> None:
-        self.reader = reader
-
-    def index(self, sentence: Sentence) -> dict[str, Subwords]:
-        return {TRANSFORMER: self.reader.read(sentence)}
-
-    def length(self, items: Mapping[str, Subwords]) -> int:
-        return len(items[TRANSFORMER].ids)
 
 
 def _with_start(final: Floats, steps: Floats | None) -> Floats:

@@ -274,7 +274,6 @@ class Component(Pipe):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        register()
 
 
 def _write_settings(folder: Path, model: str | None) -> None:

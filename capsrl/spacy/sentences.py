@@ -53,20 +53,17 @@ def to_sentences(doc: Doc) -> list[Sentence]:
     Offsets count into the text of the Doc. Tokens that are white space are left out, and so are
     arguments that are not in the sentence of their predicate.
     """
-    propositions = read_propositions(doc)
-    return [_labeled(words, propositions) for words in split_doc(doc)]
-
-
-def _labeled(words: Sequence[Token], propositions: Iterable[Plain]) -> Sentence:
-    positions = {token.i: position for position, token in enumerate(words)}
-    data = to_plain(to_sentence(words, ())) | {
-        "text": words[0].doc.text,
-        "offsets": [[token.idx, token.idx + len(token)] for token in words],
-        "propositions": [
-            _moved(each, positions) for each in propositions if each["predicate"] in positions
-        ],
-    }
-    return sentence_from_dict(data)
+    propositions, sentences = read_propositions(doc), []
+    for words in split_doc(doc):
+        positions = {token.i: position for position, token in enumerate(words)}
+        own = [each for each in propositions if each["predicate"] in positions]
+        data = to_plain(to_sentence(words, ())) | {
+            "text": doc.text,
+            "offsets": [[token.idx, token.idx + len(token)] for token in words],
+            "propositions": [_moved(each, positions) for each in own],
+        }
+        sentences.append(sentence_from_dict(data))
+    return sentences
 
 
 def _moved(proposition: Plain, positions: Mapping[int, int]) -> Plain:
