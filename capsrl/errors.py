@@ -8,6 +8,9 @@ CapsrlError            caught once, in the command line, where it becomes exit c
 A message reads ``where: expected what, got what; how to fix``, on one line.
 """
 
+import errno
+import os
+
 
 class CapsrlError(Exception):
     """A mistake in the user's input; the message says where it is and how to fix it."""
@@ -23,6 +26,14 @@ class ConfigError(CapsrlError, ValueError):
 
 class ModelError(CapsrlError):
     """A model folder is incomplete, damaged or newer than this version."""
+
+
+def unreadable(path: object, error: OSError) -> str:
+    """The message for a file that cannot be opened or read."""
+    reason = error.strerror or str(error)
+    if isinstance(error, FileNotFoundError) and reason == os.strerror(errno.ENOENT):
+        return f"{path}: no such file"
+    return f"{path}: cannot be read: {reason}"
 
 
 def install_hint(extra: str) -> str:

@@ -229,7 +229,7 @@ class Labeler:
         """
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
-            raise DataError("texts: expected several texts, got one; label(text) labels one")
+            raise DataError("texts: one text was given; label(text) labels one")
         check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")

@@ -24,7 +24,7 @@ class OptionKeywords(TypedDict, total=False):
     """The fields of `Options` as keyword arguments."""
 
     predicates: PredicateSource
-    pos: Collection[PredicatePos] | None
+    pos: PredicatePos | Collection[PredicatePos] | None
     iterations: int | None
     threshold: float
     sense_threshold: float
@@ -76,7 +76,8 @@ class Options:
         default=False, metadata={"help": "Keep the role probabilities of every iteration."}
     )
     phrases: bool = field(
-        default=True, metadata={"help": "Phrases of arguments, not only head words."}
+        default=True,
+        metadata={"help": "Phrases of arguments, or only head words (default: phrases)."},
     )
     html: bool = field(
         default=False,
@@ -93,10 +94,12 @@ class Options:
         if self.predicates not in get_args(PredicateSource):
             _reject("predicates", "auto, marked or found", self.predicates)
         if self.pos is not None:
-            is_list = isinstance(self.pos, Collection) and not isinstance(self.pos, str | Mapping)
-            if not is_list or not self.pos or any(name not in PREDICATE_POS for name in self.pos):
-                _reject("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
-            ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
+            given = (self.pos,) if isinstance(self.pos, str) else self.pos
+            is_list = isinstance(given, Collection) and not isinstance(given, Mapping)
+            if not is_list or not given or any(name not in PREDICATE_POS for name in given):
+                got = ", ".join(map(str, given)) if is_list and given else repr(given)
+                raise ConfigError(f"pos: expected some of {', '.join(PREDICATE_POS)}, got {got}")
+            ordered = tuple(name for name in PREDICATE_POS if name in given)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         if self.iterations is not None and not _is_integer(self.iterations, at_least=1):
             _reject("iterations", "an integer of at least 1", self.iterations)

@@ -144,7 +144,7 @@ def _fits(value: object, kind: Any) -> bool:  # noqa: ANN401
 
 
 def describe_type(kind: Any) -> str:  # noqa: ANN401
-    """The type of a setting in words, such as "a whole number"."""
+    """The type of a setting in words, such as "an integer"."""
     if typing.get_origin(kind) is Literal:
         *others, last = (repr(choice) for choice in typing.get_args(kind))
         return f"{', '.join(others)} or {last}"
@@ -152,7 +152,7 @@ def describe_type(kind: Any) -> str:  # noqa: ANN401
         return "a table"
     if typing.get_origin(kind) is list:
         return "a list of strings"
-    names = {int: "a whole number", float: "a number", bool: "true or false"}
+    names = {int: "an integer", float: "a number", bool: "true or false"}
     return names.get(kind, "a string")
 
 

@@ -1,17 +1,20 @@
 """The options of labeling."""
 
 import dataclasses
+from collections.abc import Collection
 from typing import get_type_hints
 
 import pytest
 
 import capsrl
 from capsrl.errors import ConfigError
-from capsrl.options import OptionKeywords, Options, make_options
+from capsrl.options import OptionKeywords, Options, PredicatePos, make_options
 
 
 def test_keywords_are_the_fields():
-    assert get_type_hints(OptionKeywords) == get_type_hints(Options)
+    several = Collection[PredicatePos]
+    assert get_type_hints(Options) == {**get_type_hints(OptionKeywords), "pos": several | None}
+    assert get_type_hints(OptionKeywords)["pos"] == PredicatePos | several | None
     assert all(field.metadata["help"] for field in dataclasses.fields(Options))
 
 
@@ -19,9 +22,8 @@ def test_keywords_are_the_fields():
     ("option", "value", "expected"),
     [
         ("predicates", "given", "auto, marked or found"),
-        ("pos", "verb", "a list of verb, noun, adjective"),
-        ("pos", ["adverb"], "a list of verb, noun, adjective"),
-        ("pos", [], "a list of verb, noun, adjective"),
+        ("pos", [], "some of verb, noun, adjective"),
+        ("pos", 3, "some of verb, noun, adjective"),
         ("iterations", 0, "an integer of at least 1"),
         ("iterations", 2.0, "an integer of at least 1"),
         ("iterations", True, "an integer of at least 1"),
@@ -43,7 +45,14 @@ def test_bad_values_are_refused(option, value, expected):
     assert str(refused.value) == f"{option}: expected {expected}, got {value!r}"
 
 
+@pytest.mark.parametrize("pos", ["foo", ["foo"], ("foo",)])
+def test_an_unknown_part_of_speech_is_named(pos):
+    with pytest.raises(ConfigError, match="^pos: expected some of verb, noun, adjective, got foo$"):
+        Options(pos=pos)
+
+
 def test_options_are_hashable_and_normalized():
+    assert Options(pos="verb").pos == ("verb",)
     assert Options(pos=["noun", "verb", "noun"]).pos == ("verb", "noun")
     assert hash(Options(pos={"verb"})) == hash(Options(pos=["verb"]))
     assert make_options(Options(trace=True), threshold=0.5) == Options(trace=True, threshold=0.5)

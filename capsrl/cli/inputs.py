@@ -297,7 +297,9 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     except OSError:
         pass
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
-    if suffix_of(given) in _KNOWN or "/" in given or glob.has_magic(given):
+    if glob.has_magic(given):
+        raise ConfigError(f"{given}: no file matches")
+    if suffix_of(given) in _KNOWN or "/" in given:
         raise ConfigError(f"{given}: no such file")
     words, pipe = shlex.quote(" ".join(inputs)), f"echo {shlex.quote(given)} | capsrl label"
     write = f"capsrl label {words}" if unquoted else pipe

@@ -95,10 +95,10 @@ def label_command(
 ) -> None:
     """Find who did what to whom.
 
-    INPUT is text (with a blank in it), a file, a folder or a pattern such as "d/*.csv". Files are
-    text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv .jsonl .parquet) or
-    corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2 .zst). Without INPUT,
-    standard input is labeled as it comes: by paragraphs, or by lines:
+    INPUT is text in quotes, with at least one space, a file, a folder or a pattern such as
+    "d/*.csv". Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
+    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
+    .zst). Without INPUT, standard input is labeled as it comes: by paragraphs, or by lines:
     tail -f log | capsrl label --from lines
 
     INPUT                               to a terminal  to a pipe

@@ -54,7 +54,8 @@ SCORING = {
         option("--train FILE", "Training file, to tell seen senses from new ones."),
         option(
             "--phrases",
-            "Score phrases too, as srl-eval.pl; of JSONL, or *.spans.tsv beside it.",
+            "Also score phrases, as srl-eval.pl does; they come from JSONL or a phrase file beside "
+            "the corpus.",
             name="score_phrases",
         ),
         option("--confusion", "Print confusion tables of roles and senses."),

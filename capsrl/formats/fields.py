@@ -208,7 +208,7 @@ def _check_object(value: object, around: Around, of: type) -> object:
     """Return an object that is part of a sentence."""
     values = _check_values(of, _check_keys(of, value), around)
     if ("start" in values) != ("end" in values):
-        raise Mistake("expected start and end together, got one of them")
+        raise Mistake("only one of start and end is given")
     if "start" in values:
         check.order(values["start"], values["end"], around)
     for compare in _comparisons(of):

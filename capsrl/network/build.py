@@ -115,8 +115,8 @@ def attach_files(network: Network, config: EmbeddingsConfig) -> None:
         source.attach(open_vectors(config.fasttext))
     else:
         warnings.warn(
-            f"{config.fasttext}: expected the vectors the model was trained with, got no such "
-            f"file; words other than the {len(source.words)} in the model folder have no vector",
+            f"{config.fasttext}: no such file; the model was trained with these vectors, "
+            f"and words other than the {len(source.words)} in the model folder have no vector",
             stacklevel=3,
         )
 
@@ -151,8 +151,8 @@ def _make_sources(
         sources["characters"] = Characters(characters=inventory.characters, width=config.characters)
     if not sources:
         raise ConfigError(
-            "model.embeddings: expected at least one of transformer, elmo, fasttext, learned, "
-            "characters, got none"
+            "model.embeddings: none is set; name at least one of transformer, elmo, fasttext, "
+            "learned, characters"
         )
     if config.tags:
         sources["tags"] = Tags(tags=inventory.tags, width=config.tags)

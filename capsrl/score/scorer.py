@@ -210,10 +210,10 @@ def _refuse(gold: Sentence | None, pred: Sentence | None, system: int, number: i
     if gold is None and pred is None:
         return  # another system has more sentences: the loop over that system reports it
     if gold is None:
-        problem = f"expected the end of the file after {number} sentences, got another sentence"
+        problem = "the gold file ends before this sentence"
         raise MisalignedError(system, number, None, problem)
     if pred is None:
-        problem = f"expected another sentence, got the end of the file after {number} sentences"
+        problem = "the prediction ends before this sentence"
         raise MisalignedError(system, number, None, problem)
     for word, (expected, got) in enumerate(zip(gold.words, pred.words, strict=False)):
         if expected != got:

@@ -188,7 +188,7 @@ _MUST = {
     "extra_forbidden": "is not a field of this request; see /docs",
     "string_type": "must be a string",
     "list_type": "must be a list",
-    "int_type": "must be a whole number",
+    "int_type": "must be an integer",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "greater_than_equal": "must be at least {ge:g}",

@@ -55,7 +55,7 @@ def test_tables(evaluate):
     ("arguments", "message"),
     [
         ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
-        (("none.conll09",), "none.conll09: cannot be read: No such file"),
+        (("none.conll09",), "none.conll09: no such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (
             (TINY, "--predicates", "some"),

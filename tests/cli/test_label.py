@@ -508,7 +508,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
          "'Dogs bark.'"),
         (("good.txt", "absent.txt"), "absent.txt: no such file\n"),
         (("Go on.", "Go!"), "Go!: no such file; to label the words themselves write: echo 'Go!' |"),
-        (("texts/*.txt",), "texts/*.txt: no such file\n"),
+        (("texts/*.txt",), "texts/*.txt: no file matches\n"),
         (("sheet.xlsx",), "sheet.xlsx: spreadsheets (.xlsx) are not read; save the sheet as .csv"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
          " .ndjson .html .htm .csv .tsv .parquet .pq (and .gz, .xz, .bz2 or .zst), got .md; rename "

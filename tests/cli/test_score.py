@@ -48,7 +48,7 @@ def test_standard_input(files, capsrl):
         (["--mode", "lenient"], "--mode: expected official, strict or primesrl, got lenient"),
         (["--by", "roles"], "--by: expected one of role, pos, length, "),
         (["--by", "sense"], "--by sense needs a training file: --train FILE"),
-        (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),
+        (["--compare", "none.conll09"], "none.conll09: no such file"),
         (
             ["--from", "xml"],
             "--from: expected one of conll09, conllu, conllup, jsonl, up1, got xml",
@@ -115,13 +115,13 @@ def test_compare(files, capsrl):
         ),
         (
             PRED.partition("\n\n")[0] + "\n",
-            "pred.conll09:3 against gold.conll09:5 (sentence 2): expected another sentence, got the"
-            " end of the file after 1 sentences",
+            "pred.conll09:3 against gold.conll09:5 (sentence 2): the prediction ends "
+            "before this sentence",
         ),
         (
             PRED + "1\tYes\tyes\tyes\tUH\tUH\t_\t_\t0\t0\tROOT\tROOT\t_\t_\n",
-            "pred.conll09:7 against gold.conll09:5 (sentence 3): expected the end of the file "
-            "after 2 sentences, got another sentence",
+            "pred.conll09:7 against gold.conll09:5 (sentence 3): the gold file ends "
+            "before this sentence",
         ),
         (
             PRED.rstrip("\n") + "\n2\t.\t.\t.\t.\t.\t_\t_\t1\t1\tP\tP\t_\t_\n",

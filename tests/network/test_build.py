@@ -201,7 +201,7 @@ def test_model_without_its_vector_file(files, tmp_path):
     labeler.save(tmp_path / "model")
     assert label(Labeler.load(tmp_path / "model"), [new]) == expected_new
     path.unlink()
-    message = rf"copy\.vec: .* got no such file; words other than the {len(COUNTS)} in the model"
+    message = rf"copy\.vec: no such file; .* words other than the {len(COUNTS)} in the model"
     with pytest.warns(UserWarning, match=message):
         loaded = Labeler.load(tmp_path / "model")
     assert label(loaded) == labeled
@@ -290,7 +290,9 @@ def test_recipes_of_the_paper(files, tmp_path):
 
 def test_wrong_settings(files):
     for config in (config_of(files), config_of(files, "tags")):
-        with pytest.raises(ConfigError, match="at least one of transformer, elmo, .* got none"):
+        with pytest.raises(
+            ConfigError, match="none is set; name at least one of transformer, elmo"
+        ):
             make_labeler(config)
     message = "model.embeddings.characters: expected 0 or at least 3, got 2"
     with pytest.raises(ConfigError, match=message):
@@ -311,7 +313,7 @@ def test_damaged_model_folders(files, tmp_path):
     with pytest.raises(ModelError, match=message):
         Labeler.load(tmp_path / "model")
     words.unlink()
-    with pytest.raises(ModelError, match=r"words.json: cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"words.json: no such file"):
         Labeler.load(tmp_path / "model")
     (tmp_path / "model" / "elmo" / "options.json").write_text("{}")
     with pytest.raises(ModelError, match=r"options.json: not the options .* no lstm.dim"):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.errors import ModelError
+from capsrl.errors import ModelError, unreadable
 from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.network.embeddings.vector_files import BinaryVectors, TextVectors
 from capsrl.predict.subwords import Marked
@@ -84,7 +84,7 @@ class FastText(WordSource[FastTextItem]):
             saved = json.loads(file.read_text(encoding="utf-8"))
             return cls(words=saved["words"], width=saved["width"])
         except OSError as error:
-            raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
+            raise ModelError(unreadable(file, error)) from None
         except (ValueError, KeyError, TypeError) as error:
             raise ModelError(
                 f"{file}: expected the words and the width of a table of vectors, got {error!r}"
