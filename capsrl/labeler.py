@@ -263,9 +263,8 @@ class Labeler:
 
         Sentences of different documents share batches. The rest is as in `label_sentences`.
         """
-        waiting: deque[tuple[_Key, int]] = (
-            deque()
-        )  # (key, number of sentences) of those read so far
+        # (key, number of sentences) of the documents read so far
+        waiting: deque[tuple[_Key, int]] = deque()
 
         def stream() -> Iterator[Sentence]:
             for key, sentences in documents:

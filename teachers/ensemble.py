@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from capsrl.errors import ModelError
 from capsrl.network.batches import Batch, Predicates, collate
-from capsrl.network.embeddings import WordVectors
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.network import Network, PropositionLogits
 from capsrl.network.phrases import PhraseLogits
@@ -108,7 +107,7 @@ class Ensemble(nn.Module):
             routing=RoutingResult([mean_of_probs(step) for step in steps]),
             senses=mean_of_probs([result.senses for result in results]),
             patterns=mean_of_probs([result.patterns for result in results]),
-            spans=_mean_phrases([result.spans for result in results]),
+            phrases=_mean_phrases([result.phrases for result in results]),
         )
 
     def _split(self, states: Tensor) -> list[tuple[Network, Tensor]]:

@@ -23,7 +23,7 @@ from capsrl.tables.documents import (
     find_inputs,
     make_input,
 )
-from capsrl.tables.pipeline import Labeled, split_document
+from capsrl.tables.pipeline import DocumentSentence, split_document
 from capsrl.tables.reading import Document, Input, ReadOptions
 from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
@@ -127,8 +127,8 @@ def find_given(
     return found
 
 
-def read_given(given: Given, *, bar: bool) -> Iterator[Labeled]:
-    """Yield the sentences of an input; a document without sentences is one Labeled without any.
+def read_given(given: Given, *, bar: bool) -> Iterator[DocumentSentence]:
+    """Yield the sentences of an input; a document without sentences is one DocumentSentence without any.
 
     bar  show a progress bar on stderr, if that is a terminal
     """
@@ -138,9 +138,9 @@ def read_given(given: Given, *, bar: bool) -> Iterator[Labeled]:
         return
     number = 0
     for number, sentence in enumerate(_sentences(given, bar=bar), start=1):
-        yield Labeled(given.document, sentence, number)
+        yield DocumentSentence(given.document, sentence, number)
     if not number:
-        yield Labeled(given.document)
+        yield DocumentSentence(given.document)
 
 
 def check_text(lines: Iterable[str], name: str) -> Iterator[str]:

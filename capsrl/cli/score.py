@@ -16,7 +16,7 @@ from capsrl.cli.options import (
     option,
     split_names,
 )
-from capsrl.cli.tables import print_calibration, print_scores
+from capsrl.cli.score_tables import print_calibration, print_scores
 from capsrl.errors import ConfigError, DataError
 from capsrl.formats.formats import SentenceReader, read_corpus
 from capsrl.formats.phrase_file import PHRASES_SUFFIX, phrase_file_of
@@ -111,8 +111,8 @@ def score_command(gold: str, pred: str, *, options: ScoreOptions) -> None:
     """Score predicted propositions against gold ones.
 
     Prints the official CoNLL-2009 scores to the last digit, those of the sub-tasks, exact match,
-    repeated roles and a 95% confidence interval. Files are in any format that `capsrl convert`
-    reads.
+    repeated roles and a 95% confidence interval. Files are corpora in any format of
+    --from.
     """
     check_standard_input([gold, pred, options.compare, options.train])
     names = {"gold": gold, "pred": pred}

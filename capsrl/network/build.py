@@ -1,4 +1,4 @@
-"""Make a network from settings and an inventory: the one place in the model that reads settings."""
+"""Make a network from settings and an inventory; no other module of `network` reads settings."""
 
 import warnings
 from collections.abc import Mapping
@@ -10,11 +10,10 @@ from torch import nn
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
 from capsrl.network.capsules import WordCapsuleLayer
-from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.elmo import Elmo
 from capsrl.network.embeddings.fasttext import FastText
 from capsrl.network.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, LearnedWords, Tags
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.embeddings.vector_files import open_vectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer

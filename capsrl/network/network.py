@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from capsrl.network.batches import Batch, Predicates, collate
 from capsrl.network.capsules import WordCapsuleLayer
-from capsrl.network.embeddings import WordVectors
+from capsrl.network.embeddings.source import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
@@ -23,16 +23,16 @@ from capsrl.sentence import Sentence
 class PropositionLogits:
     """The scores of the propositions of a batch, one row per predicate.
 
-    routing   P T R after each iteration
+    routing   P T R  after each iteration
     senses    P C    over the candidates of each lemma
     patterns  P K    for lemmas that training did not have
-    spans     P T T  first and last words of phrases; None for a network without phrase scorer
+    phrases   P T T  first and last words of phrases; None for a network without phrase scorer
     """
 
     routing: RoutingResult
     senses: Tensor
     patterns: Tensor
-    spans: PhraseLogits | None = None
+    phrases: PhraseLogits | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Network(nn.Module):
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
         """Score predicates, propositions and tags from one encoding of the words.
 
-        Used in training only: in labeling `Predictor` calls `encode` and `score_propositions`
+        Used in training only: in labeling `TorchBackend` calls `encode` and `score_propositions`
         separately, because predicates are found in between.
         """
         states = self.encode(batch)
@@ -167,7 +167,7 @@ class Network(nn.Module):
                 predicate_states, predicates.candidates, predicates.n_candidates
             )
             embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
-            spans = None if self.spans is None else self.spans(states, views, rows, mask)
+            phrases = None if self.spans is None else self.spans(states, views, rows, mask)
             routing = self._route(
                 states,
                 views,
@@ -176,7 +176,7 @@ class Network(nn.Module):
                 mask,
                 n_iterations=self.n_iterations if n_iterations is None else n_iterations,
             )
-        return PropositionLogits(routing, senses, patterns, spans)
+        return PropositionLogits(routing, senses, patterns, phrases)
 
     def _route(
         self,

@@ -135,7 +135,7 @@ async def read_request(request: Request, limits: Limits, format: Format) -> Labe
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:
-    """The body, or HTTPException; what is too long is read to a limit, but not kept."""
+    """The body, or HTTPException; an oversized body is read up to a limit and discarded."""
     must = f"must have at most {limits.body:,} bytes; you sent more: send the texts in parts"
     # What is left of the body is not read, so the connection cannot be used again.
     too_long = HTTPException(413, f"the body {must}", {"Connection": "close"})

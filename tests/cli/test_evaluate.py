@@ -100,10 +100,10 @@ def test_phrases_are_scored(capsrl, tmp_path, phrase_width, labeling):
     model = ("--model", "model", "--device", "cpu")
     done = capsrl("evaluate", "gold.jsonl", *model, "--phrases", "--json", *labeling)
     assert (done.code, done.err) == (0, "")
-    found = json.loads(done.out)["spans"]
+    found = json.loads(done.out)["phrases"]
     capsrl("label", "gold.jsonl", *model, "-o", "out.jsonl", *labeling)
     scores = score(gold, read_sentences("out.jsonl"), phrases=True)
-    assert found == scores_to_dict(scores)["spans"]
+    assert found == scores_to_dict(scores)["phrases"]
     n_arguments = scores.counts.pred_arguments
     assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}
     exact = found["boundaries_of_right_heads"]

@@ -196,9 +196,9 @@ def test_phrases(phrases, capsrl):
 def test_phrases_as_json_of_both_systems(phrases, capsrl):
     command = ("score", "gold.conll09", "pred.conll09", "--phrases", "--json")
     report = json.loads(capsrl(*command, "--compare", "other.conll09").out)
-    assert report["spans"]["f1"] == 50
+    assert report["phrases"]["f1"] == 50
     # other.conll09 has a parse, which gives the phrases: word 3 alone
-    other = report["comparison"]["spans"]
+    other = report["comparison"]["phrases"]
     assert (other["f1"], other["boundaries_of_right_heads"]["percent"]) == (50, 50)
     assert other["without_phrase"] == {"gold": 0, "pred": 0}
 
@@ -209,7 +209,7 @@ def test_phrases_of_jsonl_files(phrases, capsrl):
         capsrl("convert", f"{name}.conll09", f"{name}2.jsonl", *options)
     capsrl("convert", "pred.conll09", "heads.jsonl")
     json_of = {
-        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--phrases", "--json").out)["spans"]
+        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--phrases", "--json").out)["phrases"]
         for pred in ("pred2.jsonl", "pred.conll09", "heads.jsonl")
     }
     assert json_of["pred2.jsonl"] == json_of["pred.conll09"]
