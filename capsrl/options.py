@@ -106,7 +106,8 @@ class Options:
 def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:
     """The options `base`, or the defaults, with some of them changed."""
     try:
-        return replace(base or Options(), **keywords)
+        # A single part of speech may be a string.
+        return replace(base or Options(), **keywords)  # type: ignore[arg-type]
     except TypeError as error:  # a keyword that is not a field, named by Python
         raise TypeError(str(error).replace("Options.__init__()", "label()")) from None
 

@@ -128,7 +128,7 @@ def find_given(
 
 
 def read_given(given: Given, *, bar: bool) -> Iterator[DocumentSentence]:
-    """Yield the sentences of an input; a document without sentences is one DocumentSentence without any.
+    """Yield the sentences of an input; a document that has none is one item without a sentence.
 
     bar  show a progress bar on stderr, if that is a terminal
     """

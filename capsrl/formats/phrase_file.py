@@ -56,7 +56,7 @@ def phrase_file_of(corpus: str | Path) -> Path | None:
 
 
 def split_name(corpus: str | Path) -> tuple[Path, str, str]:
-    """Return the parts of the path of a corpus: folder, name without suffixes, suffix of its compression."""
+    """Return folder, name without suffixes and suffix of the compression of a corpus."""
     path, compression = Path(corpus), ""
     if path.suffix.lower() in COMPRESSED:
         path, compression = path.with_suffix(""), path.suffix

@@ -40,7 +40,7 @@ class DocumentSentence:
 
 
 def split_document(document: Document, layout: Layout = PLAIN) -> Iterator[DocumentSentence]:
-    """Yield the sentences of a document; one DocumentSentence without a sentence if it has none.
+    """Yield the sentences of a document; if it has none, one item without a sentence.
 
     A sentence has its own part of the text, and the id of the document with a number: r7-1.
     """
