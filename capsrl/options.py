@@ -25,7 +25,7 @@ class OptionKeywords(TypedDict, total=False):
     """The fields of `Options` as keyword arguments."""
 
     predicates: PredicateSource
-    pos: PredicatePos | Collection[PredicatePos] | None
+    pos: Collection[PredicatePos] | None
     iterations: int | None
     threshold: float
     sense_threshold: float
@@ -106,8 +106,7 @@ class Options:
 def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:
     """The options `base`, or the defaults, with some of them changed."""
     try:
-        # A single part of speech may be a string.
-        return replace(base or Options(), **keywords)  # type: ignore[arg-type]
+        return replace(base or Options(), **keywords)
     except TypeError as error:  # a keyword that is not a field, named by Python
         raise TypeError(str(error).replace("Options.__init__()", "label()")) from None
 

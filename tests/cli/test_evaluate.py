@@ -87,7 +87,9 @@ def test_our_warnings_are_one_line(evaluate, tmp_path):
     vectors.unlink()
     done = evaluate(TINY)
     assert done.code == 0
-    assert done.err.startswith("warning: some.vec: expected the vectors the model was trained with")
+    assert done.err.startswith(
+        "warning: some.vec: no such file; the model was trained with these vectors"
+    )
     assert done.err.count("\n") == 1
 
 
