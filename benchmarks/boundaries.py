@@ -28,9 +28,10 @@ def count_boundaries(network: Network, sentences: list[Sentence]) -> tuple[int, 
     n_right = n_gold = 0
     for numbers in bucket([item.length for item in items], batch_words=3000, seed=None):
         batch = network.collate([items[number] for number in numbers])
-        spans, gold = network(batch).propositions.spans, batch.gold
-        assert spans is not None and gold is not None, "expected a model that predicts phrases"
-        right = (spans.firsts.argmax(-1) == gold.firsts) & (spans.lasts.argmax(-1) == gold.lasts)
+        phrases, gold = network(batch).propositions.phrases, batch.gold
+        assert phrases is not None and gold is not None, "expected a model that predicts phrases"
+        firsts, lasts = (edge.argmax(-1) for edge in (phrases.firsts, phrases.lasts))
+        right = (firsts == gold.firsts) & (lasts == gold.lasts)
         known = gold.firsts != IGNORED
         n_right += int((right & known).sum())
         n_gold += int(known.sum())

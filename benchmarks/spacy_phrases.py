@@ -13,6 +13,7 @@ same       the share of arguments that have the same phrase by model and by pars
 
 import argparse
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import spacy
@@ -22,11 +23,10 @@ from spacy.training import Example
 
 from capsrl.formats.formats import read_sentences
 from capsrl.formats.phrase_file import phrase_file_of
-from capsrl.sentence import Sentence
+from capsrl.sentence import Proposition, Sentence
 from capsrl.spacy import register, score_examples, to_sentences
 from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import clear, store
-from capsrl.text.phrases import without_phrases
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared/data/en_ewt/test.conll09.xz"
 
@@ -87,7 +87,12 @@ def keep_heads(doc: Doc) -> None:
     sentences = to_sentences(doc)
     clear(doc)
     for words, sentence in zip(split_doc(doc), sentences, strict=True):
-        store(words, without_phrases(sentence).propositions)
+        store(words, [_with_heads_only(each) for each in sentence.propositions])
+
+
+def _with_heads_only(proposition: Proposition) -> Proposition:
+    arguments = (replace(argument, phrase=None) for argument in proposition.arguments)
+    return replace(proposition, arguments=tuple(arguments))
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def load(
             folder, device=device, threads=threads, frames=frames, runtime=runtime
         )
     except ModuleNotFoundError as error:  # a model that was not exported needs torch
-        raise ConfigError(f"{model}: needs {error.name}: {install_hint('model')}") from None
+        raise ConfigError(f"{model}: needs {error.name}: {_install(error.name)}") from None
 
 
 def to_frame(
@@ -92,5 +92,10 @@ def _labeler_class() -> "type[Labeler]":
     try:
         from capsrl.labeler import Labeler
     except ModuleNotFoundError as error:
-        raise ConfigError(f"labeling needs {error.name}: {install_hint('model')}") from None
+        raise ConfigError(f"labeling needs {error.name}: {_install(error.name)}") from None
     return Labeler
+
+
+def _install(package: str | None) -> str:
+    of_model = package in ("torch", "safetensors", "tokenizers")
+    return install_hint("model") if of_model else "pip install capsrl"

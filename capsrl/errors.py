@@ -9,6 +9,9 @@ A message reads ``where: what is wrong; how to fix``, on one line; "expected X, 
 that are compared.
 """
 
+import errno
+import os
+
 
 class CapsrlError(Exception):
     """A mistake in the user's input; the message says where it is and how to fix it."""
@@ -24,6 +27,14 @@ class ConfigError(CapsrlError, ValueError):
 
 class ModelError(CapsrlError):
     """A model folder is incomplete, damaged or newer than this version."""
+
+
+def unreadable(path: object, error: OSError) -> str:
+    """The message for a file that cannot be opened or read."""
+    reason = error.strerror or str(error)
+    if isinstance(error, FileNotFoundError) and reason == os.strerror(errno.ENOENT):
+        return f"{path}: no such file"
+    return f"{path}: cannot be read: {reason}"
 
 
 def install_hint(extra: str) -> str:

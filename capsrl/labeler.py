@@ -229,7 +229,7 @@ class Labeler:
         """
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
-            raise DataError("texts: expected several texts, got one; label(text) labels one")
+            raise DataError("texts: one text was given; label(text) labels one")
         check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
@@ -263,9 +263,8 @@ class Labeler:
 
         Sentences of different documents share batches. The rest is as in `label_sentences`.
         """
-        waiting: deque[tuple[_Key, int]] = (
-            deque()
-        )  # (key, number of sentences) of those read so far
+        # (key, number of sentences) of the documents read so far
+        waiting: deque[tuple[_Key, int]] = deque()
 
         def stream() -> Iterator[Sentence]:
             for key, sentences in documents:

@@ -71,7 +71,7 @@ class Options:
     sense_threshold: float = _option(0.0, "Minimum probability of a sense.")
     proposition_threshold: float = _option(0.0, "Minimum probability of a whole proposition.")
     trace: bool = _option(False, "Keep the role probabilities of every iteration.")
-    phrases: bool = _option(True, "Phrases of arguments, not only head words.")
+    phrases: bool = _option(True, "Phrases of arguments, or only head words (default: phrases).")
     html: bool = _option(False, "Skip HTML tags and decode entities; offsets count into the HTML.")
     one_sentence_per_line: bool = _option(False, "Treat every line as a sentence.")
     uncalibrated: bool = _option(False, "Report uncalibrated probabilities.")
@@ -80,10 +80,12 @@ class Options:
         if self.predicates not in get_args(PredicateSource):
             _reject("predicates", "auto, marked or found", self.predicates)
         if self.pos is not None:
-            is_list = isinstance(self.pos, Collection) and not isinstance(self.pos, str | Mapping)
-            if not is_list or not self.pos or any(name not in PREDICATE_POS for name in self.pos):
-                _reject("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
-            ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
+            given = (self.pos,) if isinstance(self.pos, str) else self.pos
+            is_list = isinstance(given, Collection) and not isinstance(given, Mapping)
+            if not is_list or not given or any(name not in PREDICATE_POS for name in given):
+                got = ", ".join(map(str, given)) if is_list and given else repr(given)
+                raise ConfigError(f"pos: expected some of {', '.join(PREDICATE_POS)}, got {got}")
+            ordered = tuple(name for name in PREDICATE_POS if name in given)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         turns = self.iterations
         if turns is not None and not (_is_number(turns, int) and turns >= 1):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from capsrl.config import ROUTED, LossConfig, Recipe
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError, ModelError, unreadable
 from capsrl.models import find_model, shipped_models
 from capsrl.predict.folder import read_config
 from capsrl.settings import (
@@ -77,7 +77,7 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise ConfigError(unreadable(path, error)) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
@@ -187,6 +187,8 @@ def _name(path: str) -> str:
 
 
 def _hint(key: str, mistake: str) -> str:
+    if mistake == f"unknown key {key}":
+        return "; `capsrl train --keys` lists all"
     is_missing = key.startswith("data") and mistake.endswith("is missing")
     return "; name the corpus in [data]" if is_missing else ""
 

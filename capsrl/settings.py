@@ -143,11 +143,11 @@ def _fits(value: object, kind: Any) -> bool:  # noqa: ANN401
 
 
 def describe_type(kind: Any) -> str:  # noqa: ANN401
-    """The type of a setting in words, such as "a whole number"."""
+    """The type of a setting in words, such as "an integer"."""
     if typing.get_origin(kind) is Literal:
         *others, last = (repr(choice) for choice in typing.get_args(kind))
         return f"{', '.join(others)} or {last}"
-    names = {int: "a whole number", float: "a number", bool: "true or false"}
+    names = {int: "an integer", float: "a number", bool: "true or false"}
     names |= {dict: "a table", list: "a list of strings"}
     return names.get(typing.get_origin(kind) or kind, "a string")
 

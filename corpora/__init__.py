@@ -26,7 +26,7 @@ from pathlib import Path
 from capsrl.errors import DataError
 from capsrl.files.opening import open_writer
 from capsrl.formats.formats import write_sentences
-from capsrl.formats.phrase_file import format_phrases, new_phrase_file, phrase_file_of
+from capsrl.formats.phrase_file import PHRASES_SUFFIX, format_phrases, phrase_file_of, split_name
 from capsrl.sentence import Sentence
 
 SPLITS = ("train", "dev", "test")
@@ -60,7 +60,8 @@ def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
         stale.unlink()
     write_sentences(_counted(sentences, size, lines), path)
     if any(lines):
-        with open_writer(new_phrase_file(path)) as file:
+        beside, stem, compression = split_name(path)
+        with open_writer(beside / f"{stem}{PHRASES_SUFFIX}{compression}") as file:
             file.writelines(lines)
     return size
 

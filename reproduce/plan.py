@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from capsrl.config import ROUTED, Recipe
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, unreadable
 from capsrl.files.opening import file_digest
 from capsrl.recipe import DEFAULTS, defining_settings, read_recipe
 from capsrl.train.checkpoint import run_fingerprint
@@ -125,7 +125,7 @@ def _parse(path: Path) -> Plan:
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise ConfigError(unreadable(path, error)) from None
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
     try:

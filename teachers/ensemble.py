@@ -107,7 +107,7 @@ class Ensemble(nn.Module):
             routing=RoutingResult([mean_of_probs(step) for step in steps]),
             senses=mean_of_probs([result.senses for result in results]),
             patterns=mean_of_probs([result.patterns for result in results]),
-            spans=_mean_phrases([result.spans for result in results]),
+            phrases=_mean_phrases([result.phrases for result in results]),
         )
 
     def _split(self, states: Tensor) -> list[tuple[Network, Tensor]]:

@@ -177,10 +177,10 @@ def _add_propositions(
         probs = role_logits.float().softmax(-1)  # P T R
         is_role = torch.arange(probs.shape[-1], device=probs.device) != NO_ROLE_ID
         collected.add(f"roles.{number}", keys, probs, mask.unsqueeze(-1) & is_role)
-    if logits.spans is not None:
+    if logits.phrases is not None:
         is_argument = (logits.routing.final.argmax(-1) != NO_ROLE_ID) & mask  # P T
         for name in ("firsts", "lasts"):
-            probs = getattr(logits.spans, name).float().softmax(-1)  # P T T
+            probs = getattr(logits.phrases, name).float().softmax(-1)  # P T T
             collected.add(name, keys, probs, is_argument.unsqueeze(-1))
     senses, patterns = (
         scores.float().softmax(-1).unsqueeze(1) for scores in (logits.senses, logits.patterns)

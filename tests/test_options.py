@@ -19,9 +19,8 @@ def test_keywords_are_the_fields():
     ("option", "value", "expected"),
     [
         ("predicates", "given", "auto, marked or found"),
-        ("pos", "verb", "a list of verb, noun, adjective"),
-        ("pos", ["adverb"], "a list of verb, noun, adjective"),
-        ("pos", [], "a list of verb, noun, adjective"),
+        ("pos", [], "some of verb, noun, adjective"),
+        ("pos", 3, "some of verb, noun, adjective"),
         ("iterations", 0, "an integer of at least 1"),
         ("iterations", 2.0, "an integer of at least 1"),
         ("iterations", True, "an integer of at least 1"),
@@ -43,7 +42,14 @@ def test_bad_values_are_refused(option, value, expected):
     assert str(refused.value) == f"{option}: expected {expected}, got {value!r}"
 
 
+@pytest.mark.parametrize("pos", ["foo", ["foo"], ("foo",)])
+def test_an_unknown_part_of_speech_is_named(pos):
+    with pytest.raises(ConfigError, match="^pos: expected some of verb, noun, adjective, got foo$"):
+        Options(pos=pos)
+
+
 def test_options_are_hashable_and_normalized():
+    assert Options(pos="verb").pos == ("verb",)
     assert Options(pos=["noun", "verb", "noun"]).pos == ("verb", "noun")
     assert hash(Options(pos={"verb"})) == hash(Options(pos=["verb"]))
     assert make_options(Options(trace=True), threshold=0.5) == Options(trace=True, threshold=0.5)

@@ -160,6 +160,11 @@ def test_no_command_imports_another():
         (["stats", "a", "--from"], "--from: requires an argument"),
         (["stats", "a", "--json=1"], "--json: does not take a value"),
         (["label", "--no-phrase", "x y"], "unknown option --no-phrase; did you mean --no-phrases?"),
+        (["stats", "-x", "a"], "unknown option -x"),
+        (
+            ["bulk", "a.txt", "-o", "out"],
+            "unknown option -o; the output folder is the last argument: capsrl bulk IN... OUT",
+        ),
         (["score"], "missing argument 'GOLD'; see capsrl score --help"),
         (["export", "a", "b\nc"], "got unexpected extra argument (b c); see capsrl export --help"),
     ],

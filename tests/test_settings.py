@@ -62,8 +62,8 @@ def test_list_settings():
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({"inner": {"size": 1.0}}, "inner.size: expected a whole number, got 1.0"),
-        ({"inner": {"size": True}}, "inner.size: expected a whole number, got true"),
+        ({"inner": {"size": 1.0}}, "inner.size: expected an integer, got 1.0"),
+        ({"inner": {"size": True}}, "inner.size: expected an integer, got true"),
         ({"inner": {"size": 0}}, "inner.size: expected at least 1, got 0"),
         ({"inner": {"rate": "1"}}, 'inner.rate: expected a number, got "1"'),
         ({"inner": {"rate": float("nan")}}, "inner.rate: expected above 0, got nan"),

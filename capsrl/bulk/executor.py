@@ -225,6 +225,7 @@ class Executor:
         self._numbers = itertools.count()
         self._n_lost_starts = 0
         self._looked = 0.0
+        self._target = 0  # workers to have
 
     def run(self) -> None:
         """Label; returns when every shard is done or set aside.

@@ -1,4 +1,7 @@
-"""The task of a bulk run: where its input and output are and how it labels."""
+"""The settings of a bulk run.
+
+They say where its output is, which model labels, and how files are read and written.
+"""
 
 import dataclasses
 import os

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.bulk.storage import Folder
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError, DataError, unreadable
 from capsrl.files.opening import file_digest
 from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.parquet import DamagedError
@@ -231,7 +231,7 @@ def stat(path: str) -> tuple[int, str]:
         fs, inner = file_system_of(path)
         info: dict[str, Any] = fs.info(inner)
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise DataError(unreadable(path, error)) from None
     stamps = (info.get(key) for key in ("ETag", "etag", "md5Hash", "mtime", "LastModified"))
     return int(info["size"]), str(next((s for s in stamps if s is not None), ""))
 

@@ -64,7 +64,9 @@ def label_in_bulk(
     passed = find_passed(map(job.make_input, paths), columns)
     write = dataclasses.replace(job.write, passed=passed)
     job = dataclasses.replace(job, folder=os.getcwd(), write=write)
-    if not folder.has(PLAN):  # before the folder is made: some inputs may have no texts
+    if not folder.has(PLAN):
+        # Also with --shard-size: raises if an input has no column of texts, before the folder is
+        # made.
         chosen = choose_shard_size([*map(job.make_input, paths)])
         shard_size = shard_size or chosen
     with folder.locked():
@@ -85,7 +87,8 @@ def label_in_bulk(
                 assert shard_size is not None
                 plan = Plan(job.settings(), shard_size, scan_all(job, paths, shard_size))
                 plan.write(folder)
-            _check_plan(plan, job, shard_size)
+            else:  # again: the device is known only now
+                _check_plan(plan, job, shard_size)
             monitor = Monitor(plan, folder, report)
             executor = Executor(job, monitor, n_workers=n_workers, make_worker=make_worker)
             status = _execute(executor, monitor)

@@ -42,15 +42,10 @@ class Task:
 
 @dataclass
 class Failures:
-    """The failures of a shard.
-
-    n_rows  of the shard
-    reason  of the last failure
-    """
+    """The failures of a shard, which has n_rows."""
 
     shard: int
     n_rows: int
-    reason: str = ""
     _bad: dict[int, str] = field(default_factory=dict)  # rows, and why
     _trials: list[Task] = field(default_factory=list)  # those that are left, the next one last
     _counts: Counter[Task] = field(default_factory=Counter)  # how often a trial has failed
@@ -76,7 +71,6 @@ class Failures:
 
     def failed(self, task: Task, reason: str) -> None:
         """A worker died of a task, or raised an error."""
-        self.reason = reason
         if task.first is None or task.stop is None:
             self._n_whole += 1
             if self._n_whole >= ATTEMPTS and not self._is_split:

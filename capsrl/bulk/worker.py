@@ -14,7 +14,7 @@ from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema
-from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
+from capsrl.tables.pipeline import DocumentSentence, Totals, label_items, split_document
 from capsrl.tables.reading import Document, FilePart, Input
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
@@ -74,13 +74,13 @@ class Worker:
         seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
         return TaskResult(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
 
-    def _label(self, documents: Iterable[Document]) -> Iterator[Labeled]:
+    def _label(self, documents: Iterable[Document]) -> Iterator[DocumentSentence]:
         options = self._job.options
         split = (split_document(document, options.layout) for document in documents)
-        return label_stream(self._labeler, chain.from_iterable(split), options)
+        return label_items(self._labeler, chain.from_iterable(split), options)
 
 
-def _write_shard(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
+def _write_shard(path: Path, labeled: Iterable[DocumentSentence], options: WriteOptions) -> None:
     if options.format == "parquet":
         with open(path, "wb") as file:
             schema = arrow_schema(options.rows, options.passed)
@@ -108,7 +108,7 @@ def peak_memory() -> float:
 
 
 class PartReader:
-    """Reads parts of inputs; one that follows the one before goes on in the open file.
+    """Reads parts of inputs; a part that continues the previous one is read from the open file.
 
     So a worker that gets one shard after the other decompresses a file only once.
 

@@ -97,9 +97,13 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
 def _usage_message(error: click.UsageError) -> str:
     """A mistake that click has found, in one line, as those that we find."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        params = error.ctx.command.params
+        name, params = error.option_name, error.ctx.command.params
+        if name == "-o" and error.ctx.command.name == "bulk":
+            advice = "the output folder is the last argument: capsrl bulk IN... OUT"
+            return f"unknown option {name}; {advice}"
         known = [flag for each in params for flag in (*each.opts, *each.secondary_opts)]
-        return _unknown("option", error.option_name, known)
+        # The nearest to one letter would be another letter, or any short name.
+        return _unknown("option", name, known if name.startswith("--") else ())
     sentence = " ".join(error.format_message().split()).removesuffix(".")
     if isinstance(error, click.BadOptionUsage):
         return sentence.replace(f"Option '{error.option_name}'", f"{error.option_name}:")

@@ -94,7 +94,7 @@ def bulk_command(
 ) -> None:
     """Label tables and folders of any size.
 
-    IN are CSV, TSV, JSON lines or Parquet files with a column of texts, or text files, also
+    IN: CSV, TSV, JSON lines or Parquet files with a column of texts, or text files, also
     compressed. OUT/data gets one file for each shard of the rows. The same command resumes a run
     that was stopped or killed; the output is the same as without the interruption.
 
@@ -159,7 +159,7 @@ def summary_lines(status: RunStatus, output: str) -> Iterator[str]:
     counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
     yield f"{output}/data: {', '.join(counts)}"
     took = f"this run took {timedelta(seconds=round(status['seconds']))}"
-    rate = f"{status['sentences_per_second']:,.0f} sentences/s"
+    rate = f"{plural(round(status['sentences_per_second']), 'sentence')}/s"
     done = "all were done before" if status["state"] == BEFORE else f"{took}, {rate}"
     yield f"{status['done']:,} of {plural(status['shards'], 'shard')}; {done}"
     for kind, number in status["errors"].items():
@@ -178,7 +178,8 @@ def status_lines(status: RunStatus) -> Iterator[str]:
     yield from (f"errors, {kind}: {number:,}" for kind, number in status["errors"].items())
     is_running = status["state"] == "running"
     workers = f", {plural(status['workers'], 'worker')}" if is_running else ""
-    yield f"rate: {status['sentences_per_second']:,.0f} sentences/s{workers}"
+    rate = plural(round(status["sentences_per_second"]), "sentence")
+    yield f"rate: {rate}/s{workers}"
     if is_running and status["seconds_left"] is not None:
         yield f"time left: {timedelta(seconds=status['seconds_left'])}"
     memory = status["memory_mb"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import capsrl
 from capsrl.cli.options import COPY, DEVICE, FROM_CORPUS, JSON, THREADS, argument, changing, command
-from capsrl.cli.tables import print_fit
+from capsrl.cli.score_tables import print_fit
 from capsrl.errors import DataError
 from capsrl.formats.formats import read_corpus
 from capsrl.train.calibrate import calibrate

@@ -23,7 +23,7 @@ from capsrl.tables.documents import (
     find_inputs,
     make_input,
 )
-from capsrl.tables.pipeline import Labeled, split_document
+from capsrl.tables.pipeline import DocumentSentence, split_document
 from capsrl.tables.reading import Document, Input, ReadOptions
 from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
@@ -127,8 +127,8 @@ def find_given(
     return found
 
 
-def read_given(given: Given, *, bar: bool) -> Iterator[Labeled]:
-    """Yield the sentences of an input; a document without sentences is one Labeled without any.
+def read_given(given: Given, *, bar: bool) -> Iterator[DocumentSentence]:
+    """Yield the sentences of an input; a document that has none is one item without a sentence.
 
     bar  show a progress bar on stderr, if that is a terminal
     """
@@ -138,9 +138,9 @@ def read_given(given: Given, *, bar: bool) -> Iterator[Labeled]:
         return
     number = 0
     for number, sentence in enumerate(_sentences(given, bar=bar), start=1):
-        yield Labeled(given.document, sentence, number)
+        yield DocumentSentence(given.document, sentence, number)
     if not number:
-        yield Labeled(given.document)
+        yield DocumentSentence(given.document)
 
 
 def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
@@ -297,7 +297,9 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     except OSError:
         pass
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
-    if suffix_of(given) in _KNOWN or "/" in given or glob.has_magic(given):
+    if glob.has_magic(given):
+        raise ConfigError(f"{given}: no file matches")
+    if suffix_of(given) in _KNOWN or "/" in given:
         raise ConfigError(f"{given}: no such file")
     words, pipe = shlex.quote(" ".join(inputs)), f"echo {shlex.quote(given)} | capsrl label"
     write = f"capsrl label {words}" if unquoted else pipe

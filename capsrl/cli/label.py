@@ -45,14 +45,16 @@ from capsrl.options import (
     decide_predicates,
 )
 from capsrl.tables.columns import Passed, find_passed
-from capsrl.tables.pipeline import Labeled, label_stream
+from capsrl.tables.pipeline import DocumentSentence, label_items
 from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
 from capsrl.tables.writing import TABLES, WriteOptions
 
 _FIRST_BATCH = 256  # sentences, so that the reader need not wait for a large batch
 
-Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
+Stream = Iterator[
+    DocumentSentence | None
+]  # None: those so far are to be labeled before the next is read
 
 
 @command(
@@ -95,10 +97,10 @@ def label_command(
 ) -> None:
     """Find who did what to whom.
 
-    INPUT is text (with a blank in it), a file, a folder or a pattern such as "d/*.csv". Files are
-    text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv .jsonl .parquet) or
-    corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2 .zst). Without INPUT,
-    standard input is labeled as it comes: by paragraphs, or by lines:
+    INPUT is text in quotes, with at least one space, a file, a folder or a pattern such as
+    "d/*.csv". Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
+    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
+    .zst). Without INPUT, standard input is labeled as it comes: by paragraphs, or by lines:
     tail -f log | capsrl label --from lines
 
     INPUT                               to a terminal  to a pipe
@@ -133,9 +135,8 @@ def label_command(
     )
     bar = output != STANDARD or not sys.stdout.isatty()
     labeled = summary.count(_label(labeler, given, options, bar=bar))
-    lemmatizer = labeler.inventory.lemmatizer
-    if format in ("conll09", "conllup") and lemmatizer is not None:
-        fill = lemmatizer.fill
+    if format in ("conll09", "conllup"):
+        fill = labeler.inventory.fill_lemmas
         labeled = (
             replace(each, sentence=each.sentence and fill(each.sentence)) for each in labeled
         )
@@ -183,18 +184,19 @@ def _passed(
 
 def _label(
     labeler: "capsrl.Labeler", given: Sequence[Given], options: Options, *, bar: bool
-) -> Iterator[Labeled]:
+) -> Iterator[DocumentSentence]:
     """Label inputs in order; those that are labeled alike share batches."""
     alone = len(given) == 1
     streams = (_decide(each, options, bar=bar, alone=alone) for each in given)
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
         items = chain.from_iterable(stream for _, stream in group)
+        # The first sentences are labeled as a batch of their own, so that output begins early.
         items = chain(islice(items, _FIRST_BATCH), [None], items)
         for is_pause, run in groupby(items, key=lambda each: each is None):
             if not is_pause:
                 found = (each for each in run if each is not None)
-                yield from label_stream(labeler, found, chosen)
+                yield from label_items(labeler, found, chosen)
 
 
 def _decide(
@@ -215,13 +217,13 @@ def _decide(
     return decide_predicates(options, sentences).predicates, chain(first, found)
 
 
-def _with_error(labeled: Iterator[Labeled], given: Given) -> Iterator[Labeled]:
+def _with_error(labeled: Iterator[DocumentSentence], given: Given) -> Iterator[DocumentSentence]:
     """The sentences of an input; if it cannot be read to its end, the last one is the error."""
     try:
         yield from labeled
     except DataError as error:
         document = given.document or Document(given.name, None)
-        yield Labeled(replace(document, fault=Fault(BAD_ROW, str(error))))
+        yield DocumentSentence(replace(document, fault=Fault(BAD_ROW, str(error))))
 
 
 def _check_marked(options: Options, given: Sequence[Given]) -> None:

@@ -158,8 +158,14 @@ DEVICE = option("--device DEVICE", "cpu, cuda or cuda:N (default: a GPU if any).
 THREADS = option(
     "--threads N", "Maximum CPU threads (default: all cores; 1 on a busy machine).", low=1
 )
-ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
-RUNTIME = option("--runtime onnx|torch", "Default: onnx on a CPU, if the model is exported.")
+ROWS_OPTION = option(
+    "--rows argument|sentence",
+    "One row per argument or per sentence (default: argument in tables, else sentence).",
+)
+RUNTIME = option(
+    "--runtime onnx|torch",
+    "What runs the model (default: onnx on a CPU, if the model is exported).",
+)
 FRAME_FILES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
 JSON = option("--json", "Print JSON instead of tables.", name="as_json")
 

@@ -18,7 +18,7 @@ from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
 from capsrl.tables.columns import ROWS, Passed, arrow_schema
-from capsrl.tables.pipeline import Labeled, Totals
+from capsrl.tables.pipeline import DocumentSentence, Totals
 from capsrl.tables.reading import Document
 from capsrl.tables.writing import (
     TABLES,
@@ -90,7 +90,7 @@ def check_format(format: str, *, trace: bool, frames: bool, phrases: bool, outpu
 
 
 def write_labeled(
-    labeled: Iterable[Labeled],
+    labeled: Iterable[DocumentSentence],
     path: str,
     options: WriteOptions,
     *,
@@ -126,7 +126,7 @@ def write_labeled(
 
 
 def _text_of_file(
-    labeled: Iterable[Labeled], options: WriteOptions, title: str, path: str
+    labeled: Iterable[DocumentSentence], options: WriteOptions, title: str, path: str
 ) -> Iterator[str]:
     """The text of a file in any format but Parquet and tables for reading."""
     format = options.format
@@ -144,7 +144,7 @@ def _text_of_file(
     return format_sentences(sentences, format)
 
 
-def _sentences_of(labeled: Iterable[Labeled]) -> Iterator[Sentence]:
+def _sentences_of(labeled: Iterable[DocumentSentence]) -> Iterator[Sentence]:
     return (each.sentence for each in labeled if each.sentence is not None)
 
 
@@ -185,7 +185,7 @@ class Summary:
         """The number of documents that could not be labeled."""
         return self.counts.errors.total()
 
-    def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
+    def count(self, labeled: Iterable[DocumentSentence]) -> Iterator[DocumentSentence]:
         """Yield the same, and count it."""
         n_documents = 0
         for each in self.counts.count(labeled):
@@ -241,7 +241,7 @@ class Summary:
             why = "; see the column `error`" if self.format in WITH_ERRORS else ""
             yield f"error: {plural(self.n_errors, 'document')} could not be labeled{why}"
 
-    def _report(self, labeled: Labeled) -> None:
+    def _report(self, labeled: DocumentSentence) -> None:
         """Show an error where the output has no place for it."""
         assert labeled.document is not None
         if self.format not in WITH_ERRORS and self.n_errors <= _SHOWN:

@@ -16,7 +16,7 @@ from capsrl.cli.options import (
     option,
     split_names,
 )
-from capsrl.cli.tables import print_calibration, print_scores
+from capsrl.cli.score_tables import print_calibration, print_scores
 from capsrl.errors import ConfigError, DataError
 from capsrl.formats.formats import SentenceReader, read_corpus
 from capsrl.formats.phrase_file import PHRASES_SUFFIX, phrase_file_of
@@ -54,7 +54,8 @@ SCORING = {
         option("--train FILE", "Training file, to tell seen senses from new ones."),
         option(
             "--phrases",
-            "Score phrases too, as srl-eval.pl; of JSONL, or *.spans.tsv beside it.",
+            "Also score phrases, as srl-eval.pl does; they come from JSONL or a phrase file beside "
+            "the corpus.",
             name="score_phrases",
         ),
         option("--confusion", "Print confusion tables of roles and senses."),

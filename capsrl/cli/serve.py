@@ -118,7 +118,7 @@ def serve_command(
         )
         name = f"[{host}]" if ":" in host else host
         port = listening.getsockname()[1]
-        click.echo(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)")
+        click.echo(f"serving on http://{name}:{port}/ (Ctrl-C stops it)")
         if host not in _LOOPBACK and token is None:
             sys.stderr.write("no --token: anyone who can reach this host can use the service\n")
         # uvicorn raises Ctrl-C again after it has shut down.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
                 multiple=True,
             ),
             DEVICE,
-            option("--keys", "List every key of a recipe and exit."),
+            option("--keys", "List every setting of a recipe and exit."),
         ],
     }
 )
@@ -57,7 +57,7 @@ def train_command(
         _print_keys()
         return
     if recipe is None:
-        raise ConfigError("missing RECIPE, such as recipes/tiny.toml")
+        raise ConfigError("RECIPE is missing; for example: capsrl train recipes/tiny.toml")
     from capsrl.train.loop import Interrupted, run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values)
@@ -98,7 +98,7 @@ def _print_result(result: "TrainingResult") -> None:
 def next_commands(model: Path, recipe: Recipe) -> Iterator[str]:
     """Lines that say what can be done with a model that has been trained."""
     folder, file = shlex.quote(str(model)), shlex.quote(_held_out(recipe.data))
-    commands = {f"capsrl calibrate {folder} {file}": "make its probabilities mean what they say"}
+    commands = {f"capsrl calibrate {folder} {file}": "calibrate its probabilities"}
     if _may_export(recipe.model.embeddings):
         commands[f"capsrl export {folder}"] = "label on the CPU without torch"
     evaluate = f"capsrl evaluate {file} --model {folder} --errors errors.html"
@@ -116,7 +116,7 @@ def _held_out(data: DataConfig) -> str:
 
 
 def _may_export(embeddings: EmbeddingsConfig) -> bool:
-    """Whether there are graphs for the word vectors of a model; its encoder must be like BERT."""
+    """Whether its word vectors let a model be exported; only BERT encoders can be exported."""
     others = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
     return embeddings.transformer is not None and not any(
         getattr(embeddings, name) for name in others

@@ -209,7 +209,7 @@ def _senses(builder: Builder, predicates: str) -> tuple[str, str]:
 
 def _phrase_edges(builder: Builder, views: str | None, width: int) -> dict[str, str]:
     """First and last word of the phrase of every word (`PhraseScorer`): P T each."""
-    words = builder.op("Gather", builder.linear("states", "spans.of_state"), "words")  # P T 4W
+    words = builder.op("Gather", builder.linear("states", "spans.of_state"), "words")  # P T 4V
     if views is not None:
         n_views = builder.stored["spans.of_view.weight"].shape[1]
         seen = builder.bounded_product(views, "spans.of_view.weight", n_columns=n_views)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError, DataError, unreadable
 from capsrl.files.compression import (
     COMPRESSED,
     compress,
@@ -64,7 +64,7 @@ def read_lines(
             f"got {str(error) or type(error).__name__}; the file is damaged or cut short"
         ) from None
     except OSError as error:
-        raise DataError(f"{name_of(path)}: cannot be read: {error.strerror or error}") from None
+        raise DataError(unreadable(name_of(path), error)) from None
 
 
 @contextlib.contextmanager
@@ -79,7 +79,7 @@ def open_binary(path: str | Path) -> Iterator[IO[bytes]]:
         found = compression_of(file.peek(8)[:8]) if suffix in COMPRESSED else suffix
         if suffix != found:
             raise DataError(
-                f"{name_of(path)}: expected {suffix} data, got something else; "
+                f"{name_of(path)}: the content is not {suffix} data; "
                 f"remove {suffix} from the name if the file is not compressed"
             )
         content = decompress(file, name_of(path))
@@ -275,4 +275,4 @@ def file_digest(path: str | Path, *, digits: int = 16) -> str:
         with _open_raw(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:digits]
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise DataError(unreadable(path, error)) from None

@@ -144,7 +144,7 @@ def make_sentence(table: Table) -> Sentence:
     cells = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
     words = cells["FORM"]
     if "" in words:
-        raise DataError(f"{table.where(words.index(''))}: expected a FORM, got nothing")
+        raise DataError(f"{table.where(words.index(''))}: has no FORM")
     columns = {
         name: cells[name] for name in cells if name not in _OWN_COLUMNS and filled(cells[name])
     }
@@ -318,12 +318,9 @@ def _with_phrase(proposition: Proposition) -> list[Argument]:
 def _check_writable(sentence: Sentence, table: Sequence[Sequence[str]]) -> None:
     name = name_sentence(sentence)
     if not sentence.words:
-        raise DataError(f"{name}: expected words, got an empty sentence")
+        raise DataError(f"{name}: has no words")
     if "" in sentence.words:
-        raise DataError(
-            f"{name}: expected a form, got nothing at word {sentence.words.index('') + 1}; "
-            "JSONL holds it"
-        )
+        raise DataError(f"{name}: word {sentence.words.index('') + 1} is empty; JSONL holds it")
     for column in table:
         joined = "".join(column)
         if "\t" in joined or "\n" in joined or "\r" in joined:

@@ -209,7 +209,7 @@ def _check_object(value: object, around: Around, of: type) -> object:
 def _compare_values(values: Plain, around: Around) -> None:
     """Compare the values of an object with each other, by the keys that it has."""
     if ("start" in values) != ("end" in values):
-        raise Mistake("expected start and end together, got one of them")
+        raise Mistake("only one of start and end is given")
     if "start" in values:
         check.order(values["start"], values["end"], around)
     if values.get("first", 0) > values.get("last", 0):

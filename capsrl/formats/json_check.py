@@ -176,5 +176,5 @@ def beliefs(value: object, around: Around) -> tuple[Any, ...]:
     """The probabilities of a trace, by iteration, word and role."""
     found: tuple[Any, ...] = list_of(one_per_word(list_of(list_of(probability))))(value, around)
     if not found:
-        raise Mistake("expected one array per iteration, got none")
+        raise Mistake("has no iterations")
     return found

@@ -6,7 +6,8 @@ of its phrase: one line per argument, six columns separated by tabs, all counted
     sentence number, predicate, role, head word, first word, last word
 
 The sentences are in the order of the corpus. The phrases of `train.conll09.xz` are looked for in
-`train.spans.tsv`, which may be compressed.
+`train.spans.tsv`, which may be compressed. The suffix is from before spans were called phrases and
+stays.
 """
 
 from collections.abc import Iterable, Iterator
@@ -49,19 +50,13 @@ def phrase_file_of(corpus: str | Path) -> Path | None:
     """Return the phrase file beside a corpus, or None if there is none."""
     if str(corpus) == STANDARD:
         return None
-    folder, stem, _ = _split_name(corpus)
+    folder, stem, _ = split_name(corpus)
     files = (folder / f"{stem}{PHRASES_SUFFIX}{compression}" for compression in ("", *COMPRESSED))
     return next((file for file in files if file.is_file()), None)
 
 
-def new_phrase_file(corpus: str | Path) -> Path:
-    """Return where the phrases of a corpus belong: beside it, compressed in the same way."""
-    folder, stem, compression = _split_name(corpus)
-    return folder / f"{stem}{PHRASES_SUFFIX}{compression}"
-
-
-def _split_name(corpus: str | Path) -> tuple[Path, str, str]:
-    """Split the path of a corpus: folder, name without suffixes, suffix of its compression."""
+def split_name(corpus: str | Path) -> tuple[Path, str, str]:
+    """Return folder, name without suffixes and suffix of the compression of a corpus."""
     path, compression = Path(corpus), ""
     if path.suffix.lower() in COMPRESSED:
         path, compression = path.with_suffix(""), path.suffix

@@ -87,8 +87,8 @@ def read_up2(
     for sentence in read_conllu(conllu_lines, source=conllu_source, watch=watch):
         if sentence.id is None:
             raise DataError(
-                f"{conllu_source}: expected a line '# sent_id = ...' above every sentence, got "
-                f"none above {' '.join(sentence.words[:5])!r}; {source} is merged by it"
+                f"{conllu_source}: the sentence {' '.join(sentence.words[:5])!r} has no line "
+                f"'# sent_id = ...' above it; {source} is merged by it"
             )
         while sentence.id not in waiting and (found := next(stand_offs, None)):
             if found.sent_id in waiting:
@@ -109,8 +109,8 @@ def read_up2(
         yield sentence.with_propositions(stand_off.propositions)
     if left := next(iter(waiting.values()), None) or next(stand_offs, None):
         raise DataError(
-            f"{left.where}: expected sent_id {left.sent_id!r} in {conllu_source}, got no such "
-            "sentence; merge the file with the treebank (and split) that it was made on"
+            f"{left.where}: {conllu_source} has no sentence with sent_id {left.sent_id!r}; "
+            "merge the file with the treebank (and split) that it was made on"
         )
 
 
@@ -132,7 +132,7 @@ def _parse_stand_off(table: Table) -> _StandOff:
         )
     if table.sent_id is None:
         raise DataError(
-            f"{table.block.where()}: expected '# sent_id = ...' above every sentence, got none"
+            f"{table.block.where()}: the sentence has no line '# sent_id = ...' above it"
         )
     propositions = tuple(_stand_off_propositions(table))
     return _StandOff(table.block.where(), table.sent_id, len(table.words), propositions)

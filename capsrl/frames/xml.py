@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from capsrl.errors import DataError
+from capsrl.errors import DataError, unreadable
 from capsrl.frames.index import FrameIndex, FrameRole, Roleset, thematic_role
 
 _EXAMPLE = re.compile(rb"<example\b.*?</example>", re.DOTALL)
@@ -50,17 +50,19 @@ def read_frames(folder: str | Path, *, comments: Iterable[str] = ()) -> FrameInd
     """
     index = FrameIndex.from_rolesets(_read_rolesets(find_frame_files(folder)), comments)
     if not len(index):
-        raise DataError(f"{folder}: expected frame files with rolesets, got none")
+        raise DataError(f"{folder}: has no frame files with rolesets")
     return index
 
 
 def find_frame_files(folder: str | Path) -> list[Path]:
     """Return the .xml files of a folder, sorted by name; raise DataError if there are none."""
     files = sorted(Path(folder).glob("*.xml"))
+    if not files and not Path(folder).exists():
+        raise DataError(f"{folder}: no such folder")
     if not files:
         raise DataError(
-            f"{folder}: expected a folder with PropBank frame files (*.xml), got none; "
-            "in propbank-frames it is called frames"
+            f"{folder}: has no PropBank frame files (*.xml); in a clone of propbank-frames they "
+            "are in the folder frames"
         )
     return files
 
@@ -162,7 +164,7 @@ def _age(link: Element) -> int:
 def _attribute(element: Element, name: str, source: str) -> str:
     value = element.get(name, "").strip()
     if not value:
-        raise DataError(f"{source}: expected <{element.tag} {name}=...>, got no {name}")
+        raise DataError(f"{source}: <{element.tag}> has no {name}")
     return value
 
 
@@ -174,7 +176,7 @@ def parse_frame_file(file: Path) -> Element:
     try:
         return _parse_xml(file, file.read_bytes())
     except OSError as error:
-        raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
+        raise DataError(unreadable(file, error)) from None
 
 
 def _parse_xml(file: Path, content: bytes) -> Element:

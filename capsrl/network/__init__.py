@@ -12,6 +12,7 @@ W  windows of subwords, at least one   N  routing iterations (the paper's T)
 S  subwords of the longest window      F  filters of a convolution over characters
 E  width of the word vectors           X  characters of the longest distinct word
 H  width of the encoder's states       n  items of a single sentence: subwords, predicates, words
+A  arguments of all predicates         V  width of the phrase scorer
 
 A prime marks a second width of the same kind: H' for the predicate layer, X' after a convolution.
 """

@@ -59,8 +59,8 @@ class TorchBackend(Backend):
         return self.network.index(sentence, gold=False)
 
     @torch.inference_mode()
-    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
-        """As `Backend.read`."""
+    def encode(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
+        """As `Backend.encode`."""
         network = self.network.eval()
         bare = [with_predicates(item, ()) if item.predicates else item for item in items]
         batch = network.collate(bare, gold=False).to(self.torch_device)
@@ -77,7 +77,7 @@ class TorchBackend(Backend):
     @torch.inference_mode()
     def score(
         self,
-        reading: EncodedBatch | None,
+        encoded: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
@@ -90,9 +90,9 @@ class TorchBackend(Backend):
             batch = network.collate(group, gold=False, unmarked=False).to(self.torch_device)
             states, mask, predicates = network.encode(batch), batch.mask, batch.predicates
         else:
-            assert reading is not None
+            assert encoded is not None
             rows, n_words = torch.tensor(numbers, device=self.torch_device), group[0].n_words
-            states, mask = (value[rows, :n_words] for value in reading.states)
+            states, mask = (value[rows, :n_words] for value in encoded.states)
             predicates = collate_predicates(group, self.inventory).to(self.torch_device)
         with self._precision():
             logits = network.score_propositions(states, mask, predicates, n_iterations)
@@ -155,15 +155,15 @@ def limited_threads(number: int) -> Iterator[None]:
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> PropositionScores:
     """The scores as arrays; those of every iteration only if a trace is asked for."""
-    routing, spans = logits.routing, logits.spans
+    routing, phrases = logits.routing, logits.phrases
     probs, roles = most_probable_class(routing.final)
     return PropositionScores(
         roles=_ids(roles),
         probs=probs.cpu().numpy(),
         senses=_floats(logits.senses),
         patterns=_floats(logits.patterns),
-        firsts=None if spans is None else _ids(spans.firsts.argmax(-1)),
-        lasts=None if spans is None else _ids(spans.lasts.argmax(-1)),
+        firsts=None if phrases is None else _ids(phrases.firsts.argmax(-1)),
+        lasts=None if phrases is None else _ids(phrases.lasts.argmax(-1)),
         steps=_stack(routing.logits) if trace else None,
         capsules=_stack(routing.capsules) if trace else None,
         nodes=_stack(routing.nodes) if trace else None,

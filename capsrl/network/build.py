@@ -114,8 +114,8 @@ def attach_files(network: Network, config: EmbeddingsConfig) -> None:
         source.attach(open_vectors(config.fasttext))
     else:
         warnings.warn(
-            f"{config.fasttext}: expected the vectors the model was trained with, got no such "
-            f"file; words other than the {len(source.words)} in the model folder have no vector",
+            f"{config.fasttext}: no such file; the model was trained with these vectors, "
+            f"and words other than the {len(source.words)} in the model folder have no vector",
             stacklevel=3,
         )
 

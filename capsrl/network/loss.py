@@ -131,9 +131,9 @@ def compute_loss(
     predicates = predicate_weight * (predicates / n["is_predicate"])
     tags = tag_weight * mean("tags", output.tag_logits)
     phrases = zero
-    if propositions.spans is not None:
-        firsts = mean("firsts", propositions.spans.firsts)
-        phrases = phrase_weight * (firsts + mean("lasts", propositions.spans.lasts))
+    if propositions.phrases is not None:
+        firsts = mean("firsts", propositions.phrases.firsts)
+        phrases = phrase_weight * (firsts + mean("lasts", propositions.phrases.lasts))
     total = roles + uniqueness + senses + predicates + tags + phrases
     losses = Losses(total, roles, uniqueness, senses, predicates, tags, phrases)
     if batch.soft is None:

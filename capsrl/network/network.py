@@ -23,16 +23,16 @@ from capsrl.sentence import Sentence
 class PropositionLogits:
     """The scores of the propositions of a batch, one row per predicate.
 
-    routing   P T R after each iteration
+    routing   P T R  after each iteration
     senses    P C    over the candidates of each lemma
     patterns  P K    for lemmas that training did not have
-    spans     P T T  first and last words of phrases; None for a network without phrase scorer
+    phrases   P T T  first and last words of phrases; None for a network without phrase scorer
     """
 
     routing: RoutingResult
     senses: Tensor
     patterns: Tensor
-    spans: PhraseLogits | None = None
+    phrases: PhraseLogits | None = None
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class Network(nn.Module):
                 predicate_states, predicates.candidates, predicates.n_candidates
             )
             embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
-            spans = None if self.spans is None else self.spans(states, views, rows, mask)
+            phrases = None if self.spans is None else self.spans(states, views, rows, mask)
             routing = self._route(
                 states,
                 views,
@@ -176,7 +176,7 @@ class Network(nn.Module):
                 mask,
                 n_iterations=self.n_iterations if n_iterations is None else n_iterations,
             )
-        return PropositionLogits(routing, senses, patterns, spans)
+        return PropositionLogits(routing, senses, patterns, phrases)
 
     def _route(
         self,

@@ -47,7 +47,7 @@ class PhraseScorer(nn.Module):
         rows    P       the sentence of each predicate
         mask    P T     True at words
         """
-        words = self.of_state(states)[rows]  # P T 4W
+        words = self.of_state(states)[rows]  # P T 4V
         if self.of_view is not None:
             words = words + self.of_view(views)
         words = functional.dropout(functional.gelu(words), self.dropout, self.training)

@@ -86,13 +86,13 @@ class Backend(ABC):
         """The sentence as numbers, with the positions of the predicates it marks."""
 
     @abstractmethod
-    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
+    def encode(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """Encode the words of the sentences of a batch."""
 
     @abstractmethod
     def score(
         self,
-        reading: EncodedBatch | None,
+        encoded: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
@@ -101,7 +101,7 @@ class Backend(ABC):
     ) -> PropositionScores:
         """Score the predicates of some sentences.
 
-        reading       of the batch; None if predicates are marked
+        encoded       the batch; None if predicates are marked
         group         the sentences with their predicates, the longest first
         numbers       their rows in the batch
         n_iterations  of routing; None for the number set by the model

@@ -137,6 +137,10 @@ class Inventory:
         """The id of a role; NO_ROLE for one that training did not have."""
         return self.roles.id(role) if role in self.roles else NO_ROLE_ID
 
+    def fill_lemmas(self, sentence: Sentence) -> Sentence:
+        """The sentence with lemmas, if it has none and there is a lemmatizer."""
+        return sentence if self.lemmatizer is None else self.lemmatizer.fill(sentence)
+
     def candidates_of(self, lemma: str) -> tuple[int, ...]:
         """Ids of the senses of a lemma, most frequent first; empty for an unseen lemma."""
         return self.candidates.get(lemma, ())

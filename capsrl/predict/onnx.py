@@ -80,9 +80,9 @@ class OnnxBackend(Backend):
         length = max(n_words, len(subwords.ids))
         return IndexedSentence(n_words, length, {TRANSFORMER: subwords}, sentence.predicates)
 
-    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
-        """As `Backend.read`."""
-        results = [self._read(item) for item in items]
+    def encode(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
+        """As `Backend.encode`."""
+        results = [self._encode(item) for item in items]
         shape = (len(items), max(item.n_words for item in items))
         predicates = np.full(shape, -np.inf, np.float32)
         tags = np.zeros(shape, np.int64) if self.has_tagger else None
@@ -92,7 +92,7 @@ class OnnxBackend(Backend):
                 tags[row, : len(logits)] = found[0]
         return EncodedBatch(predicates, tags, [states for states, *_ in results])
 
-    def _read(self, item: IndexedSentence) -> list[Floats]:
+    def _encode(self, item: IndexedSentence) -> list[Floats]:
         subwords, words = self._reader.windows(item.source_items[TRANSFORMER])
         feed = {"subwords": subwords, "words": words}
         outputs: list[Floats] = self._sentences.run(self._names, feed)
@@ -100,7 +100,7 @@ class OnnxBackend(Backend):
 
     def score(
         self,
-        reading: EncodedBatch | None,
+        encoded: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
@@ -108,7 +108,7 @@ class OnnxBackend(Backend):
         trace: bool,
     ) -> PropositionScores:
         """As `Backend.score`."""
-        assert reading is not None
+        assert encoded is not None
         arrays = predicate_arrays(group, self.inventory)
         counts = [item.n_words for item in group]
         lengths = np.array(counts)[arrays["rows"]]  # P
@@ -117,7 +117,7 @@ class OnnxBackend(Backend):
         words = np.minimum(starts[:, None] + np.arange(counts[0]), sum(counts) - 1)  # P T
         values = {
             **arrays,
-            "states": np.concatenate([reading.states[number] for number in numbers]),
+            "states": np.concatenate([encoded.states[number] for number in numbers]),
             "words": words,
             "lengths": lengths,
             "n_iterations": np.array(n_iterations or self._n_iterations),

@@ -59,13 +59,13 @@ class Predictor:
         batch_size: int | None = None,
         threads: int | None = None,
     ) -> Iterator[Sentence]:
-        """Label a stream of sentences in order, so many at a time as the backend reads ahead.
+        """Label a stream of sentences in order; the backend decides how many are read ahead.
 
         batch_size  maximum number of sentences in a batch; default: limited by words
         threads     maximum number of CPU threads; default: chosen by how busy the machine is
         """
         decided = None
-        # `auto` is decided by so many sentences, whatever the device reads ahead.
+        # `auto` is decided by the first AUTO_SENTENCES, however few the backend reads ahead.
         for chunk in _read_ahead(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
             decided = decided or decide_predicates(options, chunk)
             if options.predicates == "auto" and decided.predicates == "found":
@@ -116,19 +116,19 @@ class Predictor:
 
         items    the sentences, indexed by the backend
         """
-        reading = predicate_probs = None
+        encoded = predicate_probs = None
         # A network that marks predicates encodes each group again; it needs the unmarked
         # sentences only to find predicates and tags.
         untagged = self.backend.has_tagger and not all(s.tags for s in sentences)
         if options.predicates == "found" or untagged or not self.backend.marks_predicates:
-            reading = self.backend.read(items)
-            if reading.tags is not None:
-                sentences = add_tags(sentences, reading.tags, self.inventory)
+            encoded = self.backend.encode(items)
+            if encoded.tags is not None:
+                sentences = add_tags(sentences, encoded.tags, self.inventory)
         positions: list[Sequence[int]] = [item.predicates for item in items]
         if options.predicates == "found":
-            assert reading is not None
-            predicate_probs = sigmoid(reading.predicates)
-            positions = find_predicates(reading.predicates > 0)
+            assert encoded is not None
+            predicate_probs = sigmoid(encoded.predicates)
+            positions = find_predicates(encoded.predicates > 0)
         items = [
             self._with_candidates(item, _keep_pos(chosen, sentence, options), sentence, options)
             for item, chosen, sentence in zip(items, positions, sentences, strict=True)
@@ -136,7 +136,7 @@ class Predictor:
         propositions: list[list[Proposition]] = [[] for _ in items]
         for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
-            decoded = self._label_group(reading, group, numbers, predicate_probs, owners, options)
+            decoded = self._label_group(encoded, group, numbers, predicate_probs, owners, options)
             of_predicates = [sentences[owner] for owner in owners]
             found = build_propositions(decoded, of_predicates, options, self.frames)
             for owner, proposition in zip(owners, found, strict=True):
@@ -149,7 +149,7 @@ class Predictor:
 
     def _label_group(
         self,
-        reading: EncodedBatch | None,
+        encoded: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         predicate_probs: NDArray[np.float64] | None,
@@ -163,7 +163,7 @@ class Predictor:
         owners           P    the sentence of each predicate
         """
         scores = self.backend.score(
-            reading, group, numbers, n_iterations=options.iterations, trace=options.trace
+            encoded, group, numbers, n_iterations=options.iterations, trace=options.trace
         )
         positions = [position for item in group for position in item.predicates]
         decoded = decode(
@@ -242,7 +242,7 @@ def _make_batches(
 def _map(
     function: Callable[[_Item], _Result], items: Sequence[_Item], concurrent: int
 ) -> Iterable[_Result]:
-    """The results for all items in their order, so many at a time."""
+    """Apply a function to all items, up to `concurrent` at a time; results are in order."""
     if concurrent == 1 or len(items) < 2:
         return map(function, items)
     from concurrent.futures import ThreadPoolExecutor  # takes 5 ms to import

@@ -110,8 +110,8 @@ def _check_names(by: Collection[str], seen: Seen | None) -> None:
     untrained = [name for name in by if name in OF_TRAINING]
     if untrained and seen is None:
         raise ConfigError(
-            f"breakdown by {' and '.join(untrained)}: expected a training file to know what was "
-            "seen, got none; give it with --train"
+            f"breakdown by {' and '.join(untrained)}: needs the training file, to know what was "
+            "seen; give it with --train"
         )
 
 

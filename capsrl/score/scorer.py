@@ -210,10 +210,10 @@ def _refuse(gold: Sentence | None, pred: Sentence | None, system: int, number: i
     if gold is None and pred is None:
         return  # another system has more sentences: the loop over that system reports it
     if gold is None:
-        problem = f"expected the end of the file after {number} sentences, got another sentence"
+        problem = "the gold file ends before this sentence"
         raise MisalignedError(system, number, None, problem)
     if pred is None:
-        problem = f"expected another sentence, got the end of the file after {number} sentences"
+        problem = "the prediction ends before this sentence"
         raise MisalignedError(system, number, None, problem)
     for word, (expected, got) in enumerate(zip(gold.words, pred.words, strict=False)):
         if expected != got:
@@ -258,7 +258,7 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
                its lines, and the counts they come from
     scores     the same percentages in the mode asked for, not rounded, and their counts
     subtasks, exact_match, duplicate_roles, breakdowns: likewise in that mode, not rounded
-    spans      those of the phrases, if they were scored, not rounded
+    phrases    their figures, if they were scored, not rounded
     confusion  if it was counted: `matrix` has the gold role of `roles` as row, the predicted one as
                column; the last stands for no argument
     """
@@ -287,7 +287,7 @@ def scores_to_dict(scores: Scores) -> dict[str, Any]:
         },
     }
     if scores.phrases is not None:
-        report["spans"] = _phrase_figures(scores.phrases)
+        report["phrases"] = _phrase_figures(scores.phrases)
     if scores.confusion is not None:
         report["confusion"] = _confusion(scores.confusion)
     return report

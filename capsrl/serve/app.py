@@ -203,7 +203,7 @@ def _guard(token: str) -> Callable[..., Awaitable[None]]:
 
 
 async def _explain_error(request: Request, error: Exception) -> Response:
-    """Say what is wrong with the body, the path or the method of a request, and what is right."""
+    """Explain a bad body, path or method, and name the right one."""
     if isinstance(error, RequestValidationError):
         return JSONResponse({"detail": explain(error.errors()[0])}, 422)
     assert isinstance(error, StarletteHTTPException)

@@ -110,8 +110,7 @@ def _respond(
     if request.format == "csv":
         body = _write_csv(texts)
     elif request.format == "conll09":
-        lemmatizer = labeler.inventory.lemmatizer
-        filled = map(lemmatizer.fill, sentences) if lemmatizer else sentences
+        filled = map(labeler.inventory.fill_lemmas, sentences)
         body = "".join(map(format_conll09, filled))
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []

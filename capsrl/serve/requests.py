@@ -135,7 +135,7 @@ async def read_request(request: Request, limits: Limits, format: Format) -> Labe
 
 
 async def _read_body(request: Request, limits: Limits) -> bytes:
-    """The body, or HTTPException; what is too long is read to a limit, but not kept."""
+    """The body, or HTTPException; an oversized body is read up to a limit and discarded."""
     must = f"must have at most {limits.body:,} bytes; you sent more: send the texts in parts"
     # What is left of the body is not read, so the connection cannot be used again.
     too_long = HTTPException(413, f"the body {must}", {"Connection": "close"})
@@ -188,7 +188,7 @@ _MUST = {
     "extra_forbidden": "is not a field of this request; see /docs",
     "string_type": "must be a string",
     "list_type": "must be a list",
-    "int_type": "must be a whole number",
+    "int_type": "must be an integer",
     "float_type": "must be a number",
     "bool_type": "must be true or false",
     "greater_than_equal": "must be at least {ge:g}",

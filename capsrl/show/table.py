@@ -24,8 +24,9 @@ from capsrl.text.spacing import text_of
 
 WIDTH = 100  # of output that does not go to a terminal
 _LONGEST = 40  # most columns of a word or a phrase
-_STEPS = "start, 1, 2, ...: the probabilities of the network, which are not calibrated"
-_NOTE = "after a number: what was at least as probable as the row's role; (role): not in the result"
+_STEPS = "Below start, 1, 2, ... are the probabilities of the network, which are not calibrated."
+_NAMES = "A name after a number is the role that was most probable then."
+_OTHERS = "Roles in parentheses are not in the result."
 
 
 def make_console(file: TextIO | None = None) -> Console:
@@ -47,7 +48,7 @@ def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterat
         yield Group(*([_Wrapped(Text())] if number else []), *_sentence(sentence, trace=trace))
         traced |= trace and any(each.trace is not None for each in sentence.propositions)
         guessed |= any(each.guessed for each in sentence.propositions)
-    notes = [_STEPS, _NOTE] * traced + [GUESS_NOTE] * guessed
+    notes = [_STEPS, _NAMES, _OTHERS] * traced + [GUESS_NOTE] * guessed
     if notes:
         yield Group(_Wrapped(Text()), *(_Wrapped(Text(note, "dim")) for note in notes))
 

@@ -246,7 +246,8 @@ def find_inputs(
         known = [each for each in others if suffixes is None or _is_known(each, suffixes)]
         if not is_named and not known:
             if not files and not os.path.isdir(path) and not is_url(path):
-                raise ConfigError(f"{path}: no such file")
+                what = "no file matches" if glob.has_magic(path) else "no such file"
+                raise ConfigError(f"{path}: {what}")
             raise ConfigError(
                 f"{path}: expected files with a suffix of {' '.join(suffixes or ())} "
                 f"({AND_COMPRESSED}), got {count_suffixes(files)}"

@@ -2,7 +2,7 @@
 
 `capsrl label` and the workers of `capsrl bulk` both do it with these functions:
 
-documents.make_input(...).documents() -> split_document -> label_stream -> Totals.count -> writing
+documents.make_input(...).documents() -> split_document -> label_items -> Totals.count -> writing
 """
 
 from collections import Counter
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Labeled:
+class DocumentSentence:
     """One sentence of a document, before or after it was labeled.
 
     document  None for text without a name
@@ -39,23 +39,24 @@ class Labeled:
         return None if self.document is None else self.document.error
 
 
-def split_document(document: Document, layout: Layout = PLAIN) -> Iterator[Labeled]:
-    """Yield the sentences of a document; one Labeled without a sentence if it has none.
+def split_document(document: Document, layout: Layout = PLAIN) -> Iterator[DocumentSentence]:
+    """Yield the sentences of a document; if it has none, one item without a sentence.
 
     A sentence has its own part of the text, and the id of the document with a number: r7-1.
     """
     number = 0
     for number, sentence in enumerate(split_text(document.text or "", layout), start=1):
         named = replace(sentence.standalone(), id=f"{document.id}-{number}")
-        yield Labeled(document, named, number)
+        yield DocumentSentence(document, named, number)
     if not number:
-        yield Labeled(document)
+        yield DocumentSentence(document)
 
 
-def label_stream(
-    labeler: "Labeler", items: Iterable[Labeled], options: "Options"
-) -> Iterator[Labeled]:
+def label_items(
+    labeler: "Labeler", items: Iterable[DocumentSentence], options: "Options"
+) -> Iterator[DocumentSentence]:
     """Label sentences in order; documents without any are passed on."""
+    # Each item is a document of its own, so that items without a sentence keep their place.
     keyed = ((each, [] if each.sentence is None else [each.sentence]) for each in items)
     for each, found in labeler.label_documents(keyed, options=options):
         yield replace(each, sentence=found[0]) if found else each
@@ -74,7 +75,7 @@ class Totals:
     arguments: int = 0
     errors: Counter[str] = field(default_factory=Counter)
 
-    def count(self, labeled: Iterable[Labeled]) -> Iterator[Labeled]:
+    def count(self, labeled: Iterable[DocumentSentence]) -> Iterator[DocumentSentence]:
         """Yield the same, and count it."""
         last = None  # place of the last document
         for each in labeled:

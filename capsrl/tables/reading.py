@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError, DataError, unreadable
 from capsrl.files.compression import damages
 from capsrl.files.opening import find_encoding, name_of, open_binary
 from capsrl.tables.records import (
@@ -180,7 +180,7 @@ class Input(ABC):
                 f"{str(error) or type(error).__name__}; the file is damaged or cut short"
             ) from None
         except OSError as error:
-            raise DataError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+            raise DataError(unreadable(self.path, error)) from None
 
     def _check_columns(self, names: Sequence[str]) -> None:
         for option, wanted in (("text", self._text_column), ("id", self._id_column)):

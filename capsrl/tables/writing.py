@@ -10,7 +10,7 @@ from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
 from capsrl.tables.cells import Cells, argument_rows, sentence_row
 from capsrl.tables.columns import NOTHING, Column, Passed, as_text, columns_of
 from capsrl.tables.parquet import pyarrow
-from capsrl.tables.pipeline import Labeled
+from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.records import without_surrogates
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class WriteOptions:
     passed: Passed = NOTHING
 
 
-def text_parts(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[str]:
+def text_parts(labeled: Iterable[DocumentSentence], options: WriteOptions) -> Iterator[str]:
     """The text of a file in any format but Parquet."""
     if options.format != "jsonl":
         delimiter = "\t" if options.format == "tsv" else ","
@@ -46,7 +46,7 @@ def text_parts(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[st
     return json_lines(labeled, options.passed)
 
 
-def table_rows(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[Cells]:
+def table_rows(labeled: Iterable[DocumentSentence], options: WriteOptions) -> Iterator[Cells]:
     """The rows of a table: one per argument, or one per sentence.
 
     A document without sentences has one row, text without a name that has none has no row.
@@ -64,7 +64,7 @@ def table_rows(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[Ce
         yield from (row | extra | {"error": each.error} for row in rows)
 
 
-def json_lines(labeled: Iterable[Labeled], passed: Passed = NOTHING) -> Iterator[str]:
+def json_lines(labeled: Iterable[DocumentSentence], passed: Passed = NOTHING) -> Iterator[str]:
     """One line per sentence; those of tables have the id and the other columns of the document.
 
     passed  the columns to keep, if some were chosen; default: all

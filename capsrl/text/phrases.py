@@ -16,7 +16,7 @@ part around the head is returned. Heads may come from any file or parser: cycles
 range end the search.
 """
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import replace
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
@@ -35,23 +35,12 @@ def with_phrases(sentence: Sentence) -> Sentence:
     Phrases that arguments already have are kept. Without a parse the sentence is unchanged.
     """
 
-    def find(proposition: Proposition, argument: Argument) -> Phrase | None:
+    def with_phrase(proposition: Proposition, argument: Argument) -> Argument:
         found = None if argument.phrase else phrase_of(sentence, proposition, argument)
-        return Phrase(*found) if found else argument.phrase
+        return replace(argument, phrase=Phrase(*found)) if found else argument
 
-    return _with_phrases_of(sentence, find)
-
-
-def without_phrases(sentence: Sentence) -> Sentence:
-    """Return the sentence with head words only."""
-    return _with_phrases_of(sentence, lambda proposition, argument: None)
-
-
-def _with_phrases_of(
-    sentence: Sentence, phrase: Callable[[Proposition, Argument], Phrase | None]
-) -> Sentence:
     changed = [
-        replace(each, arguments=tuple(replace(a, phrase=phrase(each, a)) for a in each.arguments))
+        replace(each, arguments=tuple(with_phrase(each, argument) for argument in each.arguments))
         for each in sentence.propositions
     ]
     # Offsets and texts are only computed again where something has changed.
@@ -67,14 +56,14 @@ def phrase_of(
 
 
 def find_phrase(sentence: Sentence, predicate: int, role: str, head: int) -> tuple[int, int] | None:
-    """Return the same as `phrase_of`, for a role that the word `head` fills."""
+    """First and last word of the phrase of `head`, which fills `role`; None without a parse."""
     heads = sentence.heads
     if heads is None:
         return None
     if role in SINGLE_WORDS or head == predicate:
         return head, head
     outside = _outside(sentence, head, predicate)
-    first, last = span_around(heads, head, outside)
+    first, last = subtree_around(heads, head, outside)
     while first < head and sentence.words[first] in _EDGES:
         first += 1
     while last > head and sentence.words[last] in _EDGES:
@@ -82,7 +71,7 @@ def find_phrase(sentence: Sentence, predicate: int, role: str, head: int) -> tup
     return first, last
 
 
-def span_around(
+def subtree_around(
     heads: Sequence[int | None], head: int, outside: Iterable[int] = ()
 ) -> tuple[int, int]:
     """Return the first and last word of the contiguous part of the subtree around `head`.

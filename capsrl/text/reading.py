@@ -33,7 +33,10 @@ def to_sentences(
 
 
 def check_several(texts: object, expected: str) -> None:
-    """Raise DataError for what is not several texts, or would be the names of columns or keys."""
+    """Raise DataError unless `texts` is an iterable of texts.
+
+    A DataFrame or dict would yield its column names or keys.
+    """
     if hasattr(type(texts), "columns"):
         got = f"a {type(texts).__name__}"
         raise DataError(f'{expected}, got {got}; give one column: frame["review"]')

@@ -1,7 +1,7 @@
 """Build the network that a run starts with: a new one, or that of a trained model.
 
-Labels of a trained model keep their ids and weights, and those of the corpus follow, so the weights
-of a label that both have are the first rows of the new tensors. New labels get initial weights.
+Roles, senses and words of a trained model keep their ids and weights; those that only the corpus
+has follow and get initial weights.
 """
 
 import random

@@ -159,7 +159,7 @@ def test_inputs_are_checked_by_content(tmp_path):
         with pytest.raises(ConfigError, match=message):
             check_inputs(plan, wrong, "out")
     os.unlink(one)
-    with pytest.raises(DataError, match="one.jsonl: cannot be read: No such file"):
+    with pytest.raises(DataError, match="one.jsonl: no such file"):
         check_inputs(plan, paths, "out")
 
 

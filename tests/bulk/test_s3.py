@@ -177,7 +177,7 @@ def test_a_store_that_cannot_be_reached_loses_nothing(store, calm, mark):
 
 def test_mistakes(store, mark):
     store.put("in/a.csv", b"id,body\n1,We left.\n")
-    assert "error: s3://bucket/in/b.csv: cannot be read: No such file" in run(
+    assert "error: s3://bucket/in/b.csv: no such file" in run(
         mark, "s3://bucket/in/b.csv", "s3://bucket/out", code=2
     )
     assert "plan.jsonl: cannot be written: The specified bucket does not exist" in run(

@@ -57,7 +57,7 @@ def test_the_report_as_json(capsrl, model):
     ("arguments", "message"),
     [
         (("nowhere", TINY), "nowhere: not a model folder, nor the name of a model"),
-        (("model", "none.conll09"), "none.conll09: cannot be read: No such file"),
+        (("model", "none.conll09"), "none.conll09: no such file"),
         (("model", "empty.conll09"), "empty.conll09: none of the 0 predicates found is right"),
     ],
 )

@@ -73,7 +73,7 @@ def test_merging(convert, tmp_path):
             ("rows.txt", "out.jsonl"),
             "rows.txt:1: this looks like a corpus, not like text: '1\\t",
         ),
-        (("absent.jsonl", "out.jsonl"), "absent.jsonl: cannot be read: No such file"),
+        (("absent.jsonl", "out.jsonl"), "absent.jsonl: no such file"),
         (("in.jsonl", "out.conllup"), "in.jsonl:1: words[0]: expected a string, got 1"),
         (("in.jsonl", "out.conllup", "--from", "up2"), "--from: expected one of text, conll09, co"),
         (("in.jsonl", "out.conllup", "--merge", "x"), "in.jsonl: expected a CoNLL-U Plus file (co"),

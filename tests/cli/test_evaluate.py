@@ -55,7 +55,7 @@ def test_tables(evaluate):
     ("arguments", "message"),
     [
         ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
-        (("none.conll09",), "none.conll09: cannot be read: No such file"),
+        (("none.conll09",), "none.conll09: no such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (
             (TINY, "--predicates", "some"),
@@ -87,7 +87,9 @@ def test_our_warnings_are_one_line(evaluate, tmp_path):
     vectors.unlink()
     done = evaluate(TINY)
     assert done.code == 0
-    assert done.err.startswith("warning: some.vec: expected the vectors the model was trained with")
+    assert done.err.startswith(
+        "warning: some.vec: no such file; the model was trained with these vectors"
+    )
     assert done.err.count("\n") == 1
 
 
@@ -100,10 +102,10 @@ def test_phrases_are_scored(capsrl, tmp_path, phrase_width, labeling):
     model = ("--model", "model", "--device", "cpu")
     done = capsrl("evaluate", "gold.jsonl", *model, "--phrases", "--json", *labeling)
     assert (done.code, done.err) == (0, "")
-    found = json.loads(done.out)["spans"]
+    found = json.loads(done.out)["phrases"]
     capsrl("label", "gold.jsonl", *model, "-o", "out.jsonl", *labeling)
     scores = score(gold, read_sentences("out.jsonl"), phrases=True)
-    assert found == scores_to_dict(scores)["spans"]
+    assert found == scores_to_dict(scores)["phrases"]
     n_arguments = scores.counts.pred_arguments
     assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}
     exact = found["boundaries_of_right_heads"]

@@ -92,8 +92,8 @@ def test_mistakes_exit_with_one_line(capsrl, folder, tmp_path):
     done = capsrl("frames", tmp_path)
     assert done.code == 2
     assert done.err == (
-        f"error: {tmp_path}: expected a folder with PropBank frame files (*.xml), got none; "
-        "in propbank-frames it is called frames\n"
+        f"error: {tmp_path}: has no PropBank frame files (*.xml); in a clone of "
+        "propbank-frames they are in the folder frames\n"
     )
     user_index().parent.mkdir(parents=True)
     user_index().write_text("old")

@@ -328,8 +328,8 @@ def test_parquet_is_not_taken_for_text(label):
         (("c.jsonl",), "c.jsonl: expected one JSON object per line, got '{'; convert it: jq -c ."),
         (("b.json",), "b.json: JSON arrays (.json) are not read; save one object per line as "
          ".jsonl: jq -c '.[]' FILE\n"),
-        (("x/*.csv",), "x/*.csv: no such file\n"),
-        (("file:///none.csv",), "file:///none.csv: cannot be read: No such file"),
+        (("x/*.csv",), "x/*.csv: no file matches\n"),
+        (("file:///none.csv",), "file:///none.csv: no such file"),
         (("nosuch://a.csv",), "nosuch://a.csv: expected a URL that fsspec can open, got: "),
     ],
 )  # fmt: skip

@@ -17,7 +17,7 @@ from capsrl.cli.outputs import Summary
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.tables.cells import argument_rows
 from capsrl.tables.columns import ARGUMENT_COLUMNS, Column, Passed, arrow_schema
-from capsrl.tables.pipeline import Labeled
+from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 
@@ -239,24 +239,24 @@ def document(id, columns=None, error=None):
 
 def test_documents_are_counted_once(summarize):
     labeled = [
-        Labeled(document("1"), BARK, 1),
-        Labeled(document("1"), BARK, 2),
-        Labeled(document("2")),
-        Labeled(document("3"), BARK, 1),
+        DocumentSentence(document("1"), BARK, 1),
+        DocumentSentence(document("1"), BARK, 2),
+        DocumentSentence(document("2")),
+        DocumentSentence(document("3"), BARK, 1),
     ]
     assert summarize(Summary("csv"), labeled) == ["3 documents, 3 sentences, 3 propositions"]
     assert summarize(Summary("csv"), labeled, always=False) == []
 
 
 def test_one_document_is_not_worth_counting(summarize):
-    found = summarize(Summary("csv"), [Labeled(document("1"), BARK, 1)])
+    found = summarize(Summary("csv"), [DocumentSentence(document("1"), BARK, 1)])
     assert found == ["1 sentence, 1 proposition"]
     assert summarize(Summary("csv"), [], always=False) == ["0 sentences, 0 propositions"]
 
 
 def test_errors_are_shown_where_the_output_has_no_column_for_them(summarize):
-    bad = [Labeled(document(str(n), error="no text")) for n in range(12)]
-    good = [Labeled(document("x"), BARK, 1)]
+    bad = [DocumentSentence(document(str(n), error="no text")) for n in range(12)]
+    good = [DocumentSentence(document("x"), BARK, 1)]
     lines = summarize(Summary("conll09"), bad + good, always=False)
     assert lines[:10] == [f"error: a.csv:{n}: no text" for n in range(10)]
     assert lines[10:] == ["error: 12 documents could not be labeled"]
@@ -265,20 +265,22 @@ def test_errors_are_shown_where_the_output_has_no_column_for_them(summarize):
 
 
 def test_the_place_of_an_error_is_shown_once(summarize):
-    bad = [Labeled(document("7", error="a.csv:7: expected 3 cells, got 2"))]
+    bad = [DocumentSentence(document("7", error="a.csv:7: expected 3 cells, got 2"))]
     assert "error: a.csv:7: expected 3 cells, got 2" in summarize(Summary("conll09"), bad)
 
 
 def test_chosen_columns_that_no_document_has(summarize):
-    labeled = [Labeled(document("1", {"other": 1}), BARK, 1)]
+    labeled = [DocumentSentence(document("1", {"other": 1}), BARK, 1)]
     [line] = summarize(Summary("csv", CHOSEN), labeled, always=False)
     assert line == "note: --columns: no document has 'stars'; the column is empty"
-    labeled += [Labeled(document("2", {"stars": 5}), BARK, 1)]
+    labeled += [DocumentSentence(document("2", {"stars": 5}), BARK, 1)]
     assert summarize(Summary("csv", CHOSEN), labeled, always=False) == []
 
 
 def test_columns_that_were_left_out(summarize):
-    labeled = [Labeled(document(str(n), {"stars": 1, "late": 2}), BARK, 1) for n in range(2)]
+    labeled = [
+        DocumentSentence(document(str(n), {"stars": 1, "late": 2}), BARK, 1) for n in range(2)
+    ]
     [line] = summarize(Summary("csv", STARS), labeled, always=False)
     assert line.startswith("note: left out 'late' of 2 documents, since the first lines")
     streams = Summary("csv", STARS, ("a.csv",))
@@ -288,7 +290,7 @@ def test_columns_that_were_left_out(summarize):
 def test_phrases_that_the_format_cannot_hold(summarize):
     argument = Argument("A0", 0, phrase=Phrase(0, 0))
     phrases = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (argument,)),))
-    labeled = [Labeled(None, phrases, 1)]
+    labeled = [DocumentSentence(None, phrases, 1)]
     assert summarize(Summary("conll09"), labeled)[1].startswith("note: CoNLL-2009 has no ph")
     assert len(summarize(Summary("conllup"), labeled)) == 1
 
@@ -297,9 +299,9 @@ def notes(capsys, ids, format="csv"):
     """What is said of documents with two sentences each."""
     counted = Summary(format)
     documents = [Document(id, "", {}, f"a.csv, row {n}") for n, id in enumerate(ids, start=1)]
-    assert len(list(counted.count(Labeled(each) for each in documents for _ in "ab"))) == 2 * len(
-        ids
-    )
+    assert len(
+        list(counted.count(DocumentSentence(each) for each in documents for _ in "ab"))
+    ) == 2 * len(ids)
     counted.show(always=True)
     return [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
 

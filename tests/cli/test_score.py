@@ -48,7 +48,7 @@ def test_standard_input(files, capsrl):
         (["--mode", "lenient"], "--mode: expected official, strict or primesrl, got lenient"),
         (["--by", "roles"], "--by: expected one of role, pos, length, "),
         (["--by", "sense"], "--by sense needs a training file: --train FILE"),
-        (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),
+        (["--compare", "none.conll09"], "none.conll09: no such file"),
         (
             ["--from", "xml"],
             "--from: expected one of conll09, conllu, conllup, jsonl, up1, got xml",
@@ -115,13 +115,13 @@ def test_compare(files, capsrl):
         ),
         (
             PRED.partition("\n\n")[0] + "\n",
-            "pred.conll09:3 against gold.conll09:5 (sentence 2): expected another sentence, got the"
-            " end of the file after 1 sentences",
+            "pred.conll09:3 against gold.conll09:5 (sentence 2): the prediction ends "
+            "before this sentence",
         ),
         (
             PRED + "1\tYes\tyes\tyes\tUH\tUH\t_\t_\t0\t0\tROOT\tROOT\t_\t_\n",
-            "pred.conll09:7 against gold.conll09:5 (sentence 3): expected the end of the file "
-            "after 2 sentences, got another sentence",
+            "pred.conll09:7 against gold.conll09:5 (sentence 3): the gold file ends "
+            "before this sentence",
         ),
         (
             PRED.rstrip("\n") + "\n2\t.\t.\t.\t.\t.\t_\t_\t1\t1\tP\tP\t_\t_\n",
@@ -196,9 +196,9 @@ def test_phrases(phrases, capsrl):
 def test_phrases_as_json_of_both_systems(phrases, capsrl):
     command = ("score", "gold.conll09", "pred.conll09", "--phrases", "--json")
     report = json.loads(capsrl(*command, "--compare", "other.conll09").out)
-    assert report["spans"]["f1"] == 50
+    assert report["phrases"]["f1"] == 50
     # other.conll09 has a parse, which gives the phrases: word 3 alone
-    other = report["comparison"]["spans"]
+    other = report["comparison"]["phrases"]
     assert (other["f1"], other["boundaries_of_right_heads"]["percent"]) == (50, 50)
     assert other["without_phrase"] == {"gold": 0, "pred": 0}
 
@@ -209,7 +209,7 @@ def test_phrases_of_jsonl_files(phrases, capsrl):
         capsrl("convert", f"{name}.conll09", f"{name}2.jsonl", *options)
     capsrl("convert", "pred.conll09", "heads.jsonl")
     json_of = {
-        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--phrases", "--json").out)["spans"]
+        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--phrases", "--json").out)["phrases"]
         for pred in ("pred2.jsonl", "pred.conll09", "heads.jsonl")
     }
     assert json_of["pred2.jsonl"] == json_of["pred.conll09"]

@@ -28,13 +28,15 @@ def test_key_table():
         ["a path", "required"],
         ["a table of paths", "none"],
         ["a list of paths", "none"],
-        ["a whole number, at least 1", "`100`"],
+        ["an integer, at least 1", "`100`"],
         ["'constant', 'linear' or 'cosine'", '`"constant"`'],
     ]
 
 
 def test_no_recipe():
-    with pytest.raises(ConfigError, match="^missing RECIPE, such as recipes/tiny.toml$"):
+    with pytest.raises(
+        ConfigError, match="^RECIPE is missing; for example: capsrl train recipes/tiny.toml$"
+    ):
         CliRunner().invoke(app, ["train"], catch_exceptions=False)
 
 
@@ -56,7 +58,7 @@ def test_next_commands():
     assert list(next_commands(Path("runs/a/model"), recipe)) == [
         "next:",
         "  capsrl calibrate runs/a/model 'my dev.jsonl'"
-        "                              # make its probabilities mean what they say",
+        "                              # calibrate its probabilities",
         "  capsrl export runs/a/model"
         "                                                # label on the CPU without torch",
         "  capsrl evaluate 'my dev.jsonl' --model runs/a/model --errors errors.html"

@@ -10,10 +10,10 @@ from capsrl.formats.conll09 import format_conll09
 from capsrl.formats.formats import read_sentences
 from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.sentence import Argument, Phrase, Proposition
-from capsrl.text.phrases import without_phrases
 from corpora import SPLITS, write_split
 from corpora.ewt import read_ewt
 from tests.helpers.published_folders import BYE, conllu, make_ewt, write_skeletons
+from tests.helpers.tiny_sentences import without_phrases
 
 
 @pytest.fixture

@@ -203,9 +203,7 @@ def test_a_file_that_is_not_xml_is_named_and_counted(tmp_path):
 
 
 def test_folders_without_examples(tmp_path):
-    with pytest.raises(
-        DataError, match=r"expected a folder with PropBank frame files \(\*.xml\), got none; in p"
-    ):
+    with pytest.raises(DataError, match=r"has no PropBank frame files \(\*.xml\); in a clone of p"):
         list(read_frame_examples(tmp_path, left_out=Counter()))
     with pytest.raises(DataError, match=r"has no frame files with examples$"):
         convert(tmp_path, roleset("bake.01"))

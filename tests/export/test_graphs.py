@@ -86,11 +86,11 @@ def test_propositions_are_scored_as_by_torch(tmp_path, name, traced):
     np.testing.assert_allclose(found["senses"], expected.senses, rtol=1e-4, atol=1e-4)
     np.testing.assert_allclose(found["patterns"], expected.patterns, rtol=1e-4, atol=1e-4)
     assert ("steps" in found) == traced
-    if expected.spans is None:
+    if expected.phrases is None:
         assert "firsts" not in found
         return
     for edge in ("firsts", "lasts"):
-        words = getattr(expected.spans, edge).argmax(-1)
+        words = getattr(expected.phrases, edge).argmax(-1)
         np.testing.assert_array_equal(found[edge][mask], words[mask])
 
 

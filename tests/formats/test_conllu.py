@@ -230,7 +230,7 @@ SPANS = "# global.columns = ID FORM UP:PRED UP:ARGHEADS UP:ARGSPANS\n"
         (WORD.replace("\t0\t", "\t-1\t"), r"x:1: expected HEAD from 0 to 1, got '-1'"),
         (WORD.replace("\t0\t", "\t٠\t"), r"x:1: expected HEAD from 0 to 1, got '٠'"),
         (f"{WORD}\n2\tit{WORD[4:].replace('0', '_')}", r"x:2: expected HEAD .* got '_'; an unpars"),
-        (WORD.replace("Go", ""), r"x:1: expected a FORM, got nothing"),
+        (WORD.replace("Go", ""), r"x:1: has no FORM"),
         (f"{PLUS}1\ta\tx.01\tA0:2", r"x:2: expected arguments as role:ID .*got 'A0:2'"),
         (f"{PLUS}1\ta\tx.01\tA0", r"x:2: expected arguments as role:ID .*got 'A0'"),
         (f"{PLUS}1\ta\tx.01\t:1", r"x:2: expected arguments as role:ID .*got ':1'"),
@@ -254,8 +254,8 @@ def test_bad_rows(text, message):
 @pytest.mark.parametrize(
     ("sentence", "message"),
     [
-        (Sentence(()), "sentence '': expected words, got an empty sentence"),
-        (Sentence(("a", "")), r"sentence 'a ': expected a form, got nothing at word 2; JSONL"),
+        (Sentence(()), "sentence '': has no words"),
+        (Sentence(("a", "")), r"sentence 'a ': word 2 is empty; JSONL"),
         (Sentence(("a\tb",)), r"expected no tab or line break in a column, got 'a\\tb'; JSONL"),
         (
             Sentence(("a",), lemmas=("b\r",)),

@@ -82,7 +82,7 @@ TRACED = ("propositions", 0, "trace")
             ["A0", "_"],
             r"trace.roles\[0\]: expected '_', which means no role, got 'A0'",
         ),
-        ((*TRACED, "beliefs"), [], r"trace.beliefs: expected one array per iteration, got none"),
+        ((*TRACED, "beliefs"), [], r"trace.beliefs: has no iterations"),
         ((*TRACED, "beliefs", 1), [], r"trace.beliefs\[1\]: expected 3 entries, .*, got 0"),
         (
             (*TRACED, "beliefs", 1, 2),
@@ -117,8 +117,8 @@ def test_bad_parts(path, value, message):
     [
         ((*PROPOSITION, "predicate"), r"expected the key 'predicate', got 'form', 'sense'"),
         ((*ARGUMENT, "role"), r"expected the key 'role', got 'word'"),
-        ((*ARGUMENT, "start"), r"arguments\[0\]: expected start and end together, got one of them"),
-        ((*PROPOSITION, "end"), r"propositions\[0\]: expected start and end together, got one"),
+        ((*ARGUMENT, "start"), r"arguments\[0\]: only one of start and end is given"),
+        ((*PROPOSITION, "end"), r"propositions\[0\]: only one of start and end"),
     ],
 )
 def test_missing_parts(path, message):

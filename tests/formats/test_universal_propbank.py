@@ -205,13 +205,13 @@ def test_stand_off_is_read_no_further_than_needed():
         (
             COLUMNS + A + C.replace("= c", "= d"),
             TREEBANK,
-            r"up:13: expected sent_id 'd' in treebank, got no such sentence; merge",
+            r"up:13: treebank has no sentence with sent_id 'd'; merge",
         ),
         (COLUMNS + C + C + A, TREEBANK, r"up:8: expected every sent_id once, got 'c' again"),
         (
             COLUMNS + C + A,
             TREEBANK[: TREEBANK.index("# sent_id = c")],
-            r"up:3: .*sent_id 'c' in tr",
+            r"up:3: treebank .*sent_id 'c'",
         ),
         (
             COLUMNS + C.replace("= c", "= b"),
@@ -221,12 +221,12 @@ def test_stand_off_is_read_no_further_than_needed():
         (
             COLUMNS + C,
             TREEBANK.replace("# sent_id = b\n", ""),
-            r"treebank: expected a line '# sent_id = ...' .* got none above 'No'; .*up is merged",
+            r"treebank: the sentence 'No' has no line '# sent_id = ...' .*; .*up is merged",
         ),
         (
             COLUMNS + C[len("# sent_id = c\n") :],
             TREEBANK,
-            r"up:2: expected '# sent_id = ...' above",
+            r"up:2: the sentence has no line '# sent_id = ...'",
         ),
         (C, TREEBANK, r"up: expected the columns ID UP:PRED UP:ARGHEADS .*, got ID FORM LEMMA"),
         (COLUMNS + C.replace("A2:2\t", "A2:3\t"), TREEBANK, r"up:4: expected arguments .*'A2:3'"),

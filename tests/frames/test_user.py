@@ -64,7 +64,7 @@ def test_what_is_given_comes_first(user, given):
 def test_a_folder_or_an_index(given, tmp_path):
     load_frames(given).save(tmp_path / "index.tsv")
     assert list(load_frames(tmp_path / "index.tsv")) == list(load_frames(given))
-    with pytest.raises(DataError, match="nowhere: expected a folder with PropBank frame files"):
+    with pytest.raises(DataError, match="nowhere: no such folder"):
         load_frames(tmp_path / "nowhere")
 
 

@@ -154,3 +154,13 @@ def edit_json(file, **changes):
     for name in [name for name, value in changes.items() if value is None]:
         del data[name]
     Path(file).write_text(json.dumps(data), encoding="utf-8")
+
+
+def without_phrases(sentence):
+    """The sentence with head words only."""
+    return sentence.with_propositions(
+        dataclasses.replace(
+            each, arguments=tuple(dataclasses.replace(a, phrase=None) for a in each.arguments)
+        )
+        for each in sentence.propositions
+    )

@@ -86,7 +86,7 @@ def test_targets(network):
 def test_loss_is_the_mean_over_arguments(network):
     batch = network.collate([network.index(OLD_MAN)])
     output = network(batch)
-    spans = output.propositions.spans
+    spans = output.propositions.phrases
     firsts, lasts = spans.firsts.log_softmax(-1), spans.lasts.log_softmax(-1)
     gold = [(0, 0, 0, 0), (0, 3, 1, 3), (0, 6, 5, 8), (1, 3, 1, 3), (1, 8, 7, 8)]
     by_hand = -sum(firsts[p, h, a] + lasts[p, h, b] for p, h, a, b in gold) / len(gold)
@@ -106,7 +106,7 @@ def test_mean_of_members(network):
                 gold=False,
             )
             logits = each.score_propositions(each.encode(batch), batch.mask, batch.predicates)
-            results.append(logits.spans.firsts.softmax(-1))
+            results.append(logits.phrases.firsts.softmax(-1))
     assert torch.allclose(results[2], (results[0] + results[1]) / 2, atol=1e-6)
 
 

@@ -172,7 +172,7 @@ def test_refuses_settings_it_does_not_know(model):
     with pytest.raises(ModelError, match=r"capsules.variant: expected .*'word'.*, got \"capsul\""):
         load_network(model)
     edit_json(model / "config.json", capsules=config["capsules"], encoder={"width": "wide"})
-    with pytest.raises(ModelError, match=r"encoder.width: expected a whole number, got \"wide\""):
+    with pytest.raises(ModelError, match=r"encoder.width: expected an integer, got \"wide\""):
         load_network(model)
     edit_json(model / "config.json", encoder=None)
     with pytest.raises(ModelError, match=r"no tensor encoder"):

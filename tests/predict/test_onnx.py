@@ -84,9 +84,9 @@ def test_a_sentence_alone_has_the_states_it_has_in_a_batch(folder):
     """Exactly: also where ranges of 8 bits are computed."""
     backend = load(folder).backend
     items = [backend.index(sentence) for sentence in TEXT]
-    together = backend.read(items)
+    together = backend.encode(items)
     for row, item in enumerate(items):
-        alone = backend.read([item])
+        alone = backend.encode([item])
         np.testing.assert_array_equal(alone.states[0], together.states[row])
         np.testing.assert_array_equal(alone.predicates[0], together.predicates[row, : item.n_words])
         np.testing.assert_array_equal(alone.tags[0], together.tags[row, : item.n_words])
@@ -110,7 +110,7 @@ def test_integers_are_near_floats(folder, tmp_path):
     export(copied, int8=False)
     backends = [load(one).backend for one in (folder, copied)]
     items = [backends[0].index(sentence) for sentence in TEXT]
-    ours, exact = (backend.read(items) for backend in backends)
+    ours, exact = (backend.encode(items) for backend in backends)
     for mine, other in zip(ours.states, exact.states, strict=True):
         assert 0 < np.abs(mine - other).max() < 0.2  # not the same: they are computed in 8 bits
         assert np.corrcoef(mine.ravel(), other.ravel())[0, 1] > 0.99

@@ -229,7 +229,7 @@ def test_mistakes_in_the_recipes_of_all_corpora(tmp_path):
     first, second, third = mistakes(path)
     assert first.startswith(f"{path}: corpora.one.set: unknown key train.epoch; did you mean")
     assert second.startswith(f"{path}: corpora.two.set: train.epochs: expected at least 1, got 0")
-    assert third == f"{tmp_path / 'no.toml'}: cannot be read: No such file or directory"
+    assert third == f"{tmp_path / 'no.toml'}: no such file"
 
 
 @pytest.mark.parametrize(
@@ -248,14 +248,14 @@ def test_files_that_are_not_plans(tmp_path, text, message):
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(ConfigError, match=r"gone\.toml: cannot be read: No such file"):
+    with pytest.raises(ConfigError, match=r"gone\.toml: no such file"):
         read_plan(tmp_path / "gone.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
     with pytest.raises(ConfigError, match=r"bytes\.toml: expected TOML, got a syntax error: 'utf"):
         read_plan(tmp_path / "bytes.toml")
     path = write_plan(tmp_path, corpus() + EXPERIMENT)
     (tmp_path / "corpus" / "dev.conll09").unlink()
-    with pytest.raises(DataError, match=r"corpus/dev\.conll09: cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"corpus/dev\.conll09: no such file"):
         read_plan(path)
 
 

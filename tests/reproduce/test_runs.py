@@ -215,7 +215,7 @@ def test_a_dry_run(straight, tmp_path, capsys):
     assert main(["run", str(plan), "--out", str(runs), "--dry-run"]) == 0
     assert capsys.readouterr().out == f"missing {LABELS[0]}\ndone    {LABELS[1]}\n"
     assert main(["run", str(tmp_path / "missing.toml")]) == 2
-    assert "missing.toml: cannot be read: No such file" in capsys.readouterr().err
+    assert "missing.toml: no such file" in capsys.readouterr().err
 
 
 def test_the_version_of_the_code(tmp_path, monkeypatch):

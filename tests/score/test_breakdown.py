@@ -118,5 +118,5 @@ def test_an_unknown_breakdown_is_refused():
 
 
 def test_novelty_needs_a_training_file():
-    with pytest.raises(ConfigError, match="breakdown by lemma and sense: expected a training file"):
+    with pytest.raises(ConfigError, match="breakdown by lemma and sense: needs the training file"):
         score([], [], by=["lemma", "sense"])

@@ -219,10 +219,10 @@ def test_as_part_of_all_scores():
     pairs = [tuple(map(read_props, case)) for case in CASES.values()]
     golds, preds = zip(*pairs, strict=True)
     assert score(golds, preds).phrases is None
-    assert "spans" not in scores_to_dict(score(golds, preds))
+    assert "phrases" not in scores_to_dict(score(golds, preds))
     found = score(golds, preds, phrases=True)
     assert found.phrases == scored()
-    report = scores_to_dict(found)["spans"]
+    report = scores_to_dict(found)["phrases"]
     assert (report["f1"], report["correct"], report["pred"]) == (scored().overall.f1, 14, 23)
     assert report["end_to_end"]["pred"] == 25
     assert list(report["roles"]) == ["A1", "A0", "AM-TMP", "A2", "R-A0", "R-A1"]

@@ -184,12 +184,12 @@ def test_reads_both_sides_in_step():
         (
             ["a", "b"],
             ["a"],
-            "sentence 2: expected another sentence, got the end of the file after 1 sentences",
+            "sentence 2: the prediction ends before this sentence",
         ),
         (
             ["a"],
             ["a", "b"],
-            "sentence 2: expected the end of the file after 1 sentences, got another sentence",
+            "sentence 2: the gold file ends before this sentence",
         ),
     ],
 )

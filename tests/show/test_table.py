@@ -65,9 +65,9 @@ def test_trace():
         "  left  leave.01  0.60  39-43\n"
         "    A0  Hiti  0.81  0-4\n"
         "\n"
-        "start, 1, 2, ...: the probabilities of the network, which are not calibrated\n"
-        "after a number: what was at least as probable as the row's role; "
-        "(role): not in the result\n"
+        "Below start, 1, 2, ... are the probabilities of the network, which are not calibrated.\n"
+        "A name after a number is the role that was most probable then.\n"
+        "Roles in parentheses are not in the result.\n"
     )
 
 

@@ -12,8 +12,8 @@ from spacy.tokens import Doc
 from capsrl.spacy import to_sentences
 from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import clear, store
-from capsrl.text.phrases import without_phrases
 from tests.helpers.spacy_docs import plain
+from tests.helpers.tiny_sentences import without_phrases
 
 pytestmark = pytest.mark.slow
 

@@ -274,7 +274,7 @@ def test_columns_without_a_name(tmp_path):
         ("a.csv", b"text\n", {"format": "xml"}, "a.csv: expected one of csv, tsv, .*got xml"),
         ("a.csv", b"text\n", {"encoding": "x"}, "encoding: expected the name of an enc.*'x'"),
         ("a.md", b"text\n", {}, r"a.md: expected a suffix of \.csv .*, got \.md; name the form"),
-        ("a.csv.gz", b"text\n", {}, "a.csv.gz: expected .gz data, got something else"),
+        ("a.csv.gz", b"text\n", {}, "a.csv.gz: the content is not .gz data"),
         ("a.csv.gz", gzip.compress(b"text\n" + bytes(999), mtime=0)[:-9], {},
          "a.csv.gz: expected more com"),
         ("a.csv.zst", zstandard.compress(b"text\n" + bytes(range(250)) * 999)[:-50], {},
@@ -288,7 +288,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, options, message):
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(DataError, match="none.csv: cannot be read: No such file"):
+    with pytest.raises(DataError, match="none.csv: no such file"):
         list(read_documents(tmp_path / "none.csv"))
     with pytest.raises(ConfigError, match="-: Parquet is not read from standard input"):
         read_documents("-", format="parquet")
@@ -318,7 +318,7 @@ def test_finding_inputs(tree, monkeypatch):
     (tree / "empty").mkdir()
     for nothing, message in [
         ("empty", "expected files with a suffix of .csv .*, got 0 files$"),
-        ("d/*.csv", "no such file$"),
+        ("d/*.csv", "no file matches$"),
         ("d/a/*.md", r"expected files with .*, got 1 file \(.md\)$"),
     ]:
         with pytest.raises(ConfigError, match=f"^{nothing.replace('*', '.')}: {message}"):
@@ -349,7 +349,7 @@ def test_urls(memory_files):
     source = make_input(urls[0])
     assert documents_of_parts(source, 1) == list(source.documents())
     assert [part.offset for part in source.parts(1)] == [8, 12]
-    with pytest.raises(DataError, match="memory://box/none.csv: cannot be read: "):
+    with pytest.raises(DataError, match="memory://box/none.csv: no such file"):
         list(read_documents("memory://box/none.csv"))
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from capsrl.options import Options
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
+from capsrl.tables.pipeline import DocumentSentence, Totals, label_items, split_document
 from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 from capsrl.text import Layout
@@ -22,7 +22,7 @@ def test_the_sentences_of_a_document():
 
 def test_documents_without_sentences():
     for document in (Document("a", ""), Document("b", " \n"), Document("c", None, fault=BAD)):
-        assert list(split_document(document)) == [Labeled(document)]
+        assert list(split_document(document)) == [DocumentSentence(document)]
 
 
 @pytest.mark.parametrize("order", ["abc", "bac", "cab", "bca"])
@@ -31,7 +31,7 @@ def test_documents_are_labeled_in_order(labeler, order):
     texts = {"a": "Dogs bark. Mira left.", "b": None, "c": "Hiti signed the contract."}
     documents = [Document(name, texts[name]) for name in order]
     split = [each for document in documents for each in split_document(document)]
-    labeled = list(label_stream(labeler, split, Options()))
+    labeled = list(label_items(labeler, split, Options()))
     assert [(each.document, each.number) for each in labeled] == [
         (each.document, each.number) for each in split
     ]
@@ -48,12 +48,12 @@ def test_counts():
         return Document("1", "...", {}, name, fault)
 
     labeled = [
-        Labeled(place("a.csv, row 1"), BARK, 1),
-        Labeled(place("a.csv, row 1"), BARK, 2),
-        Labeled(place("a.csv, row 2")),
-        Labeled(place("a.csv, row 3", BAD)),
-        Labeled(place("a.csv, row 4", Fault("no text", "none"))),
-        Labeled(place("b.csv, row 4", Fault("no text", "none"))),
+        DocumentSentence(place("a.csv, row 1"), BARK, 1),
+        DocumentSentence(place("a.csv, row 1"), BARK, 2),
+        DocumentSentence(place("a.csv, row 2")),
+        DocumentSentence(place("a.csv, row 3", BAD)),
+        DocumentSentence(place("a.csv, row 4", Fault("no text", "none"))),
+        DocumentSentence(place("b.csv, row 4", Fault("no text", "none"))),
     ]
     counts = Totals()
     assert list(counts.count(labeled)) == labeled

@@ -16,7 +16,7 @@ from capsrl.formats.jsonl import json_schema
 from capsrl.tables import writing
 from capsrl.tables.cells import argument_rows, sentence_row
 from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, Passed, arrow_schema
-from capsrl.tables.pipeline import Labeled
+from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
 from capsrl.tables.writing import WriteOptions, csv_parts, json_lines, table_rows, write_parquet
@@ -101,7 +101,7 @@ def test_nested_parquet(tmp_path):
 
 def test_rows_have_the_other_columns_and_the_error():
     document = Document("r7", "...", {"stars": 5})
-    labeled = Labeled(document, SENTENCE, 1)
+    labeled = DocumentSentence(document, SENTENCE, 1)
     rows = table_rows([labeled], WriteOptions("csv", "argument", PASSED))
     assert [(row["document"], row["role"], row["stars"], row["error"]) for row in rows] == [
         ("r7", "A0", "5", None),
@@ -110,13 +110,15 @@ def test_rows_have_the_other_columns_and_the_error():
     [row] = table_rows([labeled], WriteOptions("csv", "sentence", PASSED))
     assert (row["document"], len(row["propositions"]), row["stars"]) == ("r7", 1, "5")
     for rows in ("argument", "sentence"):
-        bad = Labeled(Document("x", None, {}, "", BAD))
+        bad = DocumentSentence(Document("x", None, {}, "", BAD))
         [row] = table_rows([bad], WriteOptions("csv", rows, PASSED))
         assert {name: value for name, value in row.items() if value is not None} == {
             "document": "x",
             "error": "bad",
         }
-    [row] = table_rows([Labeled(None), Labeled(None, SENTENCE, 1)], WriteOptions())
+    [row] = table_rows(
+        [DocumentSentence(None), DocumentSentence(None, SENTENCE, 1)], WriteOptions()
+    )
     assert row["document"] is None
 
 
@@ -128,12 +130,12 @@ def test_lines_of_json():
         (Document("r7", "..."), {"document": "r7", **bare}),
         (Document("r7", "...", {"n": 1}), {"document": "r7", "fields": {"n": 1}, **bare}),
     ]:
-        [line] = json_lines([Labeled(document, SENTENCE, 1)])
+        [line] = json_lines([DocumentSentence(document, SENTENCE, 1)])
         assert list(json.loads(line).items()) == list(expected.items())
 
 
 def test_chosen_columns_of_json():
-    labeled = Labeled(Document("r7", "...", {"n": 1, "stars": 5}), SENTENCE, 1)
+    labeled = DocumentSentence(Document("r7", "...", {"n": 1, "stars": 5}), SENTENCE, 1)
     for passed, expected in [
         (PASSED, {"n": 1, "stars": 5}),
         (replace(PASSED, are_chosen=True), {"stars": 5}),
@@ -145,7 +147,9 @@ def test_chosen_columns_of_json():
 
 def test_lines_of_json_without_a_sentence():
     documents = [Document("a", ""), Document("b", None, {}, "", BAD), Document("c.txt", None)]
-    lines = list(map(json.loads, json_lines([Labeled(None), *map(Labeled, documents)])))
+    lines = list(
+        map(json.loads, json_lines([DocumentSentence(None), *map(DocumentSentence, documents)]))
+    )
     assert lines == [
         {"document": "a", "words": []},
         {"document": "b", "error": "bad", "words": []},

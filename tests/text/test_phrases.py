@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.text.phrases import phrase_of, span_around, with_phrases, without_phrases
+from capsrl.text.phrases import phrase_of, subtree_around, with_phrases
 
 
 def parsed(rows: str) -> Sentence:
@@ -82,7 +82,7 @@ def test_a_predicate_that_is_its_own_argument_is_one_word():
     assert phrase(author, "author", "A0", "author") == "author"
 
 
-def test_an_interrupted_phrase_is_the_span_around_its_head():
+def test_an_interrupted_phrase_is_the_part_around_its_head():
     hearing = parsed("""
     A 2 det
     hearing 4 nsubj
@@ -110,9 +110,6 @@ def test_sentences_with_phrases():
     assert phrases(with_phrases(PARSED)) == [Phrase(0, 1), Phrase(1, 2)]
     assert phrases(with_phrases(PARSED))[0].text == "the man"
     assert with_phrases(BARE) is BARE
-    assert phrases(without_phrases(with_phrases(PARSED))) == [None, None]
-    heads_only = without_phrases(BARE)
-    assert without_phrases(heads_only) is heads_only
     assert with_phrases(with_phrases(PARSED)) == with_phrases(PARSED)
 
 
@@ -122,9 +119,9 @@ def test_heads_without_relations():
 
 
 def test_circles_and_heads_outside_the_sentence_end():
-    assert span_around((1, 0, 1), 2) == (2, 2)
-    assert span_around((1, 2, 0, 0), 1) == (0, 3)
-    assert span_around((7, -3, 1), 1) == (1, 2)
+    assert subtree_around((1, 0, 1), 2) == (2, 2)
+    assert subtree_around((1, 2, 0, 0), 1) == (0, 3)
+    assert subtree_around((7, -3, 1), 1) == (1, 2)
     circle = Sentence(("a", "b", "c"), heads=(1, 0, 1), relations=("x", "x", "x"))
     assert phrase_of(circle, Proposition(0), Argument("A1", 2)) == (2, 2)
     assert phrase_of(circle, Proposition(0), Argument("A1", 1)) == (1, 2)
@@ -157,7 +154,7 @@ def test_any_graph_gives_words_that_hang_from_the_head_and_never_the_predicate(g
 @given(graphs)
 def test_the_stretch_is_as_long_as_can_be(graph):
     heads, head, _ = graph
-    first, last = span_around(heads, head)
+    first, last = subtree_around(heads, head)
 
     def hangs(word: int) -> bool:
         for _ in heads:

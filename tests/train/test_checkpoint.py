@@ -187,7 +187,7 @@ def test_files_are_compared_by_content(tmp_path):
 
 def test_missing_file(tmp_path):
     recipe = make_recipe(tmp_path, train="nowhere.conll09")
-    with pytest.raises(DataError, match="nowhere.conll09: cannot be read: No such file"):
+    with pytest.raises(DataError, match="nowhere.conll09: no such file"):
         run_fingerprint(recipe)
 
 

@@ -48,7 +48,7 @@ def test_vectors_of_all_files_are_saved(vectors, tmp_path):
     losses = [r["loss"] for r in read_log(tmp_path / "run" / "log.jsonl") if r["kind"] == "epoch"]
     assert losses[-1] < 0.7 * losses[0]
     vectors.unlink()
-    with pytest.warns(UserWarning, match="tiny.vec: expected the vectors .* no such file"):
+    with pytest.warns(UserWarning, match="tiny.vec: no such file; the model was trained with"):
         labeler = Labeler.load(result.model)
     table = set(labeler.network.vectors.sources["fasttext"].words)
     assert table == words_of(recipe.data.train) | words_of(UNSEEN)
@@ -69,7 +69,7 @@ def test_word_counts_are_saved(tmp_path):
 def test_frames_are_saved(tmp_path):
     (tmp_path / "frames").mkdir()
     recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1", f"data.frames={tmp_path / 'frames'}"])
-    with pytest.raises(DataError, match="frames: expected a folder with PropBank frame files"):
+    with pytest.raises(DataError, match="frames: no such folder"):
         run(recipe, tmp_path / "run", device="cpu")
     (tmp_path / "frames" / "twirl.xml").write_text(FRAMES)
     run(recipe, tmp_path / "run", device="cpu")

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from capsrl.errors import DataError
+from capsrl.errors import DataError, unreadable
 
 Vector = NDArray[np.float32]
 
@@ -272,4 +272,4 @@ def _open_map(path: Path) -> mmap.mmap:
     except ValueError:  # mmap refuses empty files
         raise DataError(f"{path}: expected word vectors, got an empty file") from None
     except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+        raise DataError(unreadable(path, error)) from None

@@ -1,4 +1,4 @@
-from capsrl.cli.tables import print_calibration, print_fit
+from capsrl.cli.score_tables import print_calibration, print_fit
 from capsrl.score.calibration import Answers, CalibrationScores
 from tests.helpers.score_files import PRED
 
