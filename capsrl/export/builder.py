@@ -17,6 +17,8 @@ _TYPES = {
     "I8": TensorProto.INT8,
     "F16": TensorProto.FLOAT16,
     "F32": TensorProto.FLOAT,
+    "I16": TensorProto.INT16,
+    "I32": TensorProto.INT32,
     "I64": TensorProto.INT64,
 }
 Int8 = Literal["signed", "unsigned"]
@@ -100,7 +102,7 @@ class Builder:
 
     def _as_float(self, name: str) -> str:
         place = self.stored[name]
-        if place.dtype in ("F32", "I64"):
+        if place.dtype in ("F32", "I16", "I32", "I64"):
             return self.raw(name)
         value = self.op("Cast", self.raw(name), to=FLOAT)
         if not self.is_quantized(name):

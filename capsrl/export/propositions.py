@@ -6,6 +6,7 @@ from onnx import helper
 
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
+from capsrl.export.frames import frame_logits
 from capsrl.export.lstm import bilstm, quantized_bilstm
 from capsrl.export.routing import capsules, present, route, route_in_loop
 
@@ -34,8 +35,14 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     if config.capsules.predicate == "lookup":
         predicates = builder.rows("lookup.weight", "lemmas")
     words = capsules(builder, config, views, predicates)
+    of_frames = None
+    if config.frames.roles != "none":
+        described = config.frames.descriptions > 0
+        of_frames = frame_logits(builder, words.joint, senses, described=described)
     logits, more = (
-        route_in_loop(builder, words, config) if traced else (route(builder, words, config), {})
+        route_in_loop(builder, words, config, of_frames)
+        if traced
+        else (route(builder, words, config, of_frames), {})
     )
     outputs = {
         "roles": (logits, (FLOAT, ["P", "T", "R"])),

@@ -9,6 +9,8 @@ from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
+from capsrl.frames.kinds import RoleKinds, find_kinds
 from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.elmo import Elmo
@@ -18,12 +20,14 @@ from capsrl.network.embeddings.source import WordSource
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.embeddings.vector_files import open_vectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer
+from capsrl.network.frames import RoleFrames
 from capsrl.network.network import Network
 from capsrl.network.phrases import SpanScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing
 from capsrl.predict.inventory import Inventory
 from capsrl.predict.vocabulary import UNKNOWN_ID
+from capsrl.predict.weight_files import find_stored
 
 SENSE_WIDTH = 128  # of the embeddings of senses
 
@@ -36,6 +40,7 @@ def make_network(
     *,
     folder: Path | None = None,
     words: Mapping[str, int] | None = None,
+    descriptions: Descriptions = NO_DESCRIPTIONS,
 ) -> Network:
     """Make a network with random weights, except for pretrained word vectors.
 
@@ -43,6 +48,7 @@ def make_network(
     words   frequency of each word in the training data, 0 for words of other files that will be
             labeled. All of them get a row in fastText's table, and rare words are dropped in
             training. None puts the words of the inventory in the table and drops no words
+    descriptions  of the roles of the inventory's frames, if the network uses them
     """
     vectors = WordVectors(_make_sources(config.embeddings, inventory, folder, words))
     encoder = BiLSTM(
@@ -86,7 +92,9 @@ def make_network(
             size=size,
             global_from=capsules.global_from,
             initial_agreement=capsules.initial_agreement,
+            frames_at=config.frames.roles,
         ),
+        frames=_make_frames(config, inventory, folder, descriptions),
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
         spans=SpanScorer(
             view_width=word_width - width,
@@ -174,6 +182,40 @@ def _make_transformer(config: EmbeddingsConfig, folder: Path | None) -> Transfor
             f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width instead"
         )
     return transformer
+
+
+def _make_frames(
+    config: ModelConfig, inventory: Inventory, folder: Path | None, descriptions: Descriptions
+) -> RoleFrames | None:
+    frames = config.frames
+    if frames.roles == "none":
+        return None
+    if folder is None:
+        _check_frames(config, inventory, descriptions)
+        kinds = find_kinds(inventory.senses, inventory.frames, descriptions)
+        n_functions, n_thematic = int(kinds.functions.max()) + 1, int(kinds.thematic.max()) + 1
+    else:
+        stored = find_stored(folder)
+        shapes = {name: stored[f"frames.{name}"].shape for name in ("functions", "thematic")}
+        n_functions, n_thematic = shapes["functions"][0], shapes["thematic"][0]
+        kinds = RoleKinds.empty(
+            stored["frames.function_of"].shape[0],
+            n_senses=len(inventory.senses),
+            width=frames.descriptions,
+        )
+    return RoleFrames(
+        inventory, kinds, rank=config.capsules.rank, n_functions=n_functions, n_thematic=n_thematic
+    )
+
+
+def _check_frames(config: ModelConfig, inventory: Inventory, descriptions: Descriptions) -> None:
+    if not len(inventory.frames):
+        raise ConfigError("model.frames.roles needs frames: set data.frames, or leave it at none")
+    if config.frames.descriptions != descriptions.width:
+        raise ConfigError(
+            f"model.frames.descriptions is {config.frames.descriptions}, but the vectors of "
+            f"data.descriptions have a width of {descriptions.width}"
+        )
 
 
 def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:

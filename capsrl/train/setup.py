@@ -12,6 +12,7 @@ from torch import Tensor
 
 from capsrl import find_model
 from capsrl.config import Recipe
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
 from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.user import load_frames
 from capsrl.network.batches import Batch
@@ -37,7 +38,9 @@ def build_network(recipe: Recipe, corpus: Corpus, processes: Processes) -> Netwo
     _seed(recipe.train.seed)
     inventory, words = _build_inventory(recipe, corpus), corpus.count_words()
     if recipe.train.from_ is None:
-        network = make_network(recipe.model, inventory, words=words)
+        file = recipe.data.descriptions
+        descriptions = NO_DESCRIPTIONS if file is None else Descriptions.load(file)
+        network = make_network(recipe.model, inventory, words=words, descriptions=descriptions)
     else:
         folder = find_model(recipe.train.from_)
         network = start_network(folder, recipe.model, inventory, words=words)

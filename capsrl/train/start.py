@@ -34,6 +34,8 @@ _GROWING = {
     _NODE: 1,
     "senses.senses.weight": 0,
     "senses.prior": 0,
+    "frames.column_of": 0,
+    "frames.of_role": 0,  # senses that the model does not have are unknown to its frames
     _PATTERN_OF: 0,
     **dict.fromkeys(_PATTERNS, 0),
     "lookup.weight": 0,

@@ -40,6 +40,9 @@ VARIANTS = {
     "no node": {"variant": "capsule", "form": "factored"},
     "word": {"variant": "word", "encoder": {"predicate_width": 4}},
     "baseline": {"variant": "baseline", "form": "factored"},
+    "frames": {"form": "factored", "frames": {"roles": "first", "descriptions": 3}},
+    "frames in every iteration, dense": {"frames": {"roles": "every"}},
+    "frames, no iterations": {"variant": "word", "frames": {"roles": "first", "descriptions": 3}},
 }
 
 

@@ -1,0 +1,87 @@
+"""Encode the descriptions of PropBank's senses and roles with a pretrained encoder.
+
+    python -m corpora.descriptions propbank-frames/frames all-MiniLM-L6-v2 OUT [WIDTH]
+
+A text is the mean of the last hidden states of its subwords. The vectors are centered and turned to
+their principal axes, of which the first WIDTH are kept, and have a length of 4 on average.
+"""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from capsrl.frames.descriptions import DEFINITION, Descriptions
+from capsrl.frames.index import FrameIndex, Roleset
+from capsrl.frames.user import load_frames
+
+LENGTH = 4.0  # of a vector, on average
+BATCH = 256
+
+
+def encode_descriptions(
+    frames: FrameIndex, encoder: str | Path, *, width: int | None = None
+) -> Descriptions:
+    """Encode the definition of every roleset and the description of each of its roles.
+
+    encoder  folder of a Hugging Face encoder
+    width    of the vectors, default: that of the encoder
+    """
+    rows: dict[str, int] = {}  # text -> row
+    named = {
+        roleset.sense: {
+            name: rows.setdefault(text, len(rows)) for name, text in _texts(roleset).items()
+        }
+        for roleset in frames
+    }
+    return Descriptions(_reduce(_encode(list(rows), encoder), width), named)
+
+
+def _texts(roleset: Roleset) -> dict[str, str]:
+    described = {role.name: role.description for role in roleset.roles if role.description}
+    name = roleset.name.replace("_", " ")
+    whole = f"{name}: {roleset.definition or ''}; {', '.join(described.values())}"
+    return {DEFINITION: whole, **described}
+
+
+@torch.inference_mode()
+def _encode(texts: Sequence[str], encoder: str | Path) -> NDArray[np.float32]:
+    from transformers import AutoModel, AutoTokenizer
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    tokenizer = AutoTokenizer.from_pretrained(encoder)
+    model = AutoModel.from_pretrained(encoder).float().to(device).eval()
+    vectors = np.zeros((len(texts), model.config.hidden_size), np.float32)
+    order = sorted(range(len(texts)), key=lambda number: len(texts[number]))
+    for first in range(0, len(order), BATCH):
+        numbers = order[first : first + BATCH]
+        batch = tokenizer(
+            [texts[number] for number in numbers],
+            padding=True,
+            truncation=True,
+            max_length=128,
+            return_tensors="pt",
+        ).to(device)
+        states = model(**batch).last_hidden_state
+        mask = batch["attention_mask"].unsqueeze(-1)
+        vectors[numbers] = ((states * mask).sum(1) / mask.sum(1)).cpu().numpy()
+    return vectors
+
+
+def _reduce(vectors: NDArray[np.float32], width: int | None) -> NDArray[np.float32]:
+    vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors = vectors - vectors.mean(0)
+    if width is not None and width < vectors.shape[1]:
+        _, axes = np.linalg.eigh(vectors.T @ vectors)  # the largest last
+        vectors = vectors @ axes[:, : -width - 1 : -1]
+    scaled: NDArray[np.float32] = vectors * (LENGTH / np.linalg.norm(vectors, axis=1).mean())
+    return scaled
+
+
+if __name__ == "__main__":
+    source, folder, out, *more = sys.argv[1:]
+    width = int(more[0]) if more else None
+    encode_descriptions(load_frames(source), folder, width=width).save(out)
