@@ -12,9 +12,9 @@ from pathlib import Path
 
 import torch
 
-import capsrl
 from capsrl.formats.formats import read_sentences
 from capsrl.formats.phrase_file import spans_file_of
+from capsrl.models import shipped_models
 from capsrl.network.network import Network
 from capsrl.network.save import load_network
 from capsrl.predict.indexing import IGNORED, bucket
@@ -39,7 +39,7 @@ def count_boundaries(network: Network, sentences: list[Sentence]) -> tuple[int, 
 
 def main(path: str, model: str = "en") -> None:
     """Print the share of one file."""
-    network, _ = load_network(capsrl.shipped_models().get(model, Path(model)))
+    network, _ = load_network(shipped_models().get(model, Path(model)))
     read = read_sentences(path, spans=spans_file_of(path))
     right, gold = count_boundaries(network.eval(), [each for each in read if each.predicates])
     print(f"{right} of {gold} phrases have both boundaries right: {100 * right / gold:.2f} %")

@@ -3,7 +3,7 @@
     python -m benchmarks.challenge [MODEL] [--failures]
 
 `challenge.toml`, beside this file, has sentences written for capsrl and what must be found in
-them; docs/challenge.md describes it. The texts are labeled one by one as a user would give them:
+them; docs/english.md describes it. The texts are labeled one by one as a user would give them:
 sentences, words and predicates are found by the model. A case is right when all its facts hold.
 """
 

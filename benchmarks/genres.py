@@ -9,7 +9,7 @@ import sys
 from collections import defaultdict
 
 import capsrl
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.formats import read_sentences
 from capsrl.score import score
 

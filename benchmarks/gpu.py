@@ -21,7 +21,7 @@ from pathlib import Path
 import torch
 
 import capsrl
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 
 CORPUS = Path(__file__).resolve().parents[2] / "shared" / "data" / "en_ewt" / "test.conll09.xz"
 ROLES = ("A0", "A1", "A2", "AM-TMP", "_")

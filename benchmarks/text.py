@@ -21,7 +21,7 @@ from functools import partial
 from typing import Any
 
 from capsrl.errors import DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conllu import read_conllu
 from capsrl.sentence import Sentence
 from capsrl.text.sentences import Span, read_text

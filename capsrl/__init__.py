@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, install_hint
+from capsrl.models import find_model
 from capsrl.options import Options
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
     from capsrl.labeler import Labeler
 
 __version__ = "0.1.0"
-_MODELS = Path(__file__).parent / "models"
 
 __all__ = [
     "Argument",
@@ -80,22 +80,6 @@ def to_frame(
     from capsrl.tables import frame
 
     return frame.to_frame(sentences, documents=documents, library=library)
-
-
-def find_model(model: str | Path) -> Path:
-    """The folder of a model that ships with capsrl, or the folder given; raises ModelError."""
-    folder = shipped_models().get(str(model), Path(model))
-    if not folder.is_dir():
-        raise ModelError(
-            f"{model}: expected a model folder, or the name of a model that ships with capsrl "
-            f"({', '.join(sorted(shipped_models()))}), got neither"
-        )
-    return folder
-
-
-def shipped_models() -> dict[str, Path]:
-    """The models that ship with capsrl: name -> folder."""
-    return {file.parent.name: file.parent for file in _MODELS.glob("*/config.json")}
 
 
 def __getattr__(name: str) -> object:

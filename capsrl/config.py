@@ -125,7 +125,7 @@ class ModelConfig:
     """Everything that decides the shape of the network."""
 
     tagger: Annotated[bool, "also predict parts of speech, which lemmas of raw text need"] = False
-    span_width: Annotated[
+    phrase_width: Annotated[
         int, NOT_NEGATIVE, "width of the scorer of argument phrases, 0 for heads only"
     ] = 0
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
@@ -150,7 +150,7 @@ class LossConfig:
     predicates: Annotated[float, NOT_NEGATIVE, "weight of predicate identification"] = 1.0
     gumbel: Annotated[bool, "add Gumbel noise to the logits (authors' code)"] = False
     tags: Annotated[float, NOT_NEGATIVE, "weight of the tagger's loss, if there is a tagger"] = 0.1
-    spans: Annotated[float, NOT_NEGATIVE, "weight of the loss of phrases, if they are scored"] = (
+    phrases: Annotated[float, NOT_NEGATIVE, "weight of the loss of phrases, if they are scored"] = (
         0.05
     )
 
@@ -269,7 +269,7 @@ class DataConfig:
 class DistillConfig:
     """Learning from the soft labels that teachers gave to text, besides the corpus."""
 
-    shards: Annotated[str | None, PATH, "folder made by `capsrl distill`"] = None
+    shards: Annotated[str | None, PATH, "folder made by `python -m teachers`"] = None
     gold: Annotated[
         int, AT_LEAST_1, "how often an epoch reads the corpus; it reads the soft labels once"
     ] = 1

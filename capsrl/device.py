@@ -1,42 +1,40 @@
-"""Which device computes, and with how many threads."""
+"""What this machine has to compute with: cores, and perhaps a GPU; without torch."""
 
 import math
 import os
+import re
+import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from capsrl.errors import ConfigError
-
-if TYPE_CHECKING:  # counting cores needs no torch
-    import torch
-
+_DRIVER = Path("/dev/nvidiactl")
 _CGROUP = Path("/sys/fs/cgroup")
 _OWN_CGROUPS = Path("/proc/self/cgroup")
 _NO_QUOTA = 1 << 20
 _BUSY = 1.5  # runnable processes per core; our own threads alone make about 1
 
 
-def find_device(name: "str | torch.device | None" = None) -> "torch.device":
-    """The device of this name, or the GPU if there is one.
+def may_have_gpu() -> bool:
+    """Whether there is a GPU that torch can use, as far as can be told without importing it."""
+    has_driver = _DRIVER.exists() or shutil.which("nvidia-smi") is not None
+    return has_driver and _is_for_gpus(find_spec("torch"))
 
-    Raises ConfigError for a device that this machine does not have.
+
+def _is_for_gpus(torch: ModuleSpec | None) -> bool:
+    """Whether torch is installed, and not a build for CPUs alone, in which `version.cuda` is None.
+
+    Names of versions and libraries tell less: they differ between pip, conda and own builds.
     """
-    import torch
-
-    if name is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if torch is None or torch.origin is None:
+        return False
     try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in ("cpu", "cuda"):
-        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        found = torch.cuda.device_count()
-        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
-    return device
+        text = Path(torch.origin).with_name("version.py").read_text(encoding="utf-8")
+    except OSError:
+        return True
+    values = re.findall(r"^(?:cuda|hip)\b.*= *(.+)$", text, re.MULTILINE)
+    return not values or any(value != "None" for value in values)
 
 
 def available_cores() -> int:
@@ -52,22 +50,6 @@ def default_threads() -> int:
     """All available cores; one on a busy machine, where threads mostly wait for each other."""
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
     return 1 if load > _BUSY * (os.cpu_count() or 1) else available_cores()
-
-
-@contextmanager
-def limited_threads(number: int) -> Iterator[None]:
-    """Let torch compute with at most this many threads."""
-    import torch
-
-    before = torch.get_num_threads()
-    if number >= before:
-        yield
-        return
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def _quota() -> int:

@@ -4,20 +4,26 @@ import dataclasses
 import warnings
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 from capsrl.config import ModelConfig
 from capsrl.device import default_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import FrameIndex
 from capsrl.frames.user import choose_frames
-from capsrl.options import OptionKeywords, Options, make_options
+from capsrl.options import (
+    AUTO_SENTENCES,
+    OptionKeywords,
+    Options,
+    decide_predicates,
+    make_options,
+)
 from capsrl.predict.backend import Backend
 from capsrl.predict.calibration import Calibration, load_calibration
-from capsrl.predict.indexing import IndexedSentence, bucket
+from capsrl.predict.folder import choose_runtime, read_config, read_inventory
 from capsrl.predict.inventory import Inventory
-from capsrl.predict.loading import as_backend, open_backend
 from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import with_phrases, without_phrases
@@ -27,10 +33,10 @@ if TYPE_CHECKING:  # labeling needs no torch
     import torch
 
     from capsrl.network.network import Network
-    from capsrl.network.weights import Precision
-    from teachers.ensemble import Ensemble
+    from capsrl.network.save import Precision
 
 Text = str | Sentence
+Key = TypeVar("Key")
 Missing = Literal["error", "empty"]
 
 
@@ -49,7 +55,7 @@ class Labeler:
 
     def __init__(
         self,
-        network: "Network | Ensemble | Backend",
+        network: "Network | Backend",
         config: ModelConfig,
         *,
         calibration: Calibration | None = None,
@@ -59,7 +65,7 @@ class Labeler:
     ) -> None:
         if threads is not None and threads < 1:
             raise ConfigError(f"threads: expected at least 1, got {threads}")
-        self.backend = as_backend(network, device)
+        self.backend = _as_backend(network, device)
         self.config = config
         self.frames = self.inventory.frames if frames is None else frames
         self._predictor = Predictor(self.backend, self.frames, calibration)
@@ -133,7 +139,7 @@ class Labeler:
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
                  sense_threshold, proposition_threshold, trace, phrases, html,
-                 one_sentence_per_line, raw
+                 one_sentence_per_line, uncalibrated
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
@@ -204,46 +210,46 @@ class Labeler:
         _check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
-        return self._label_many(texts, as_tuples, batch_size, progress, missing, chosen)
-
-    def _label_many(
-        self,
-        texts: Iterable[Any],
-        as_tuples: bool,
-        batch_size: int | None,
-        progress: bool,
-        missing: Missing,
-        options: Options,
-    ) -> Iterator[Any]:
-        waiting: deque[tuple[Any, int]] = deque()  # (id, number of sentences) of texts read so far
-
         if progress:
             from capsrl.show.progress_bar import track_texts  # rich is not needed to label
 
             texts = track_texts(texts)
 
-        def stream() -> Iterator[Sentence]:
+        def documents() -> Iterator[tuple[Any, list[Sentence]]]:
             for position, item in enumerate(texts):
                 key, text = _pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
-                sentences = to_sentences(text, options.layout, position=position)
-                waiting.append((key, len(sentences)))
-                yield from sentences
+                yield key, to_sentences(text, chosen.layout, position=position)
 
-        def result(key: Any, sentences: list[Sentence]) -> Any:  # noqa: ANN401
-            return (key, sentences) if as_tuples else sentences
+        labeled = self.label_documents(documents(), batch_size=batch_size, options=chosen)
+        return labeled if as_tuples else map(itemgetter(1), labeled)
 
-        done: list[Sentence] = []
-        for sentence in self.label_sentences(stream(), batch_size=batch_size, options=options):
-            while waiting[0][1] == 0:
-                yield result(waiting.popleft()[0], [])
-            done.append(sentence)
-            if len(done) == waiting[0][1]:
-                yield result(waiting.popleft()[0], done)
-                done = []
-        for key, _ in waiting:  # texts without sentences at the end of the stream
-            yield result(key, [])
+    def label_documents(
+        self,
+        documents: Iterable[tuple[Key, Iterable[Sentence]]],
+        *,
+        batch_size: int | None = None,
+        options: Options | None = None,
+        **keywords: Unpack[OptionKeywords],
+    ) -> Iterator[tuple[Key, list[Sentence]]]:
+        """Label a stream of documents in order, holding only some of them at a time.
+
+        documents  pairs of a key, which may be anything, and sentences
+        ->         pairs of the same keys and the labeled sentences, also where there are none
+
+        Sentences of different documents share batches. The rest is as in `label_sentences`.
+        """
+        waiting: deque[tuple[Key, int]] = deque()  # (key, number of sentences) of those read so far
+
+        def stream() -> Iterator[Sentence]:
+            for key, sentences in documents:
+                held = list(sentences)
+                waiting.append((key, len(held)))
+                yield from held
+
+        labeled = self.label_sentences(stream(), batch_size=batch_size, options=options, **keywords)
+        return _by_document(labeled, waiting)
 
     def label_sentences(
         self,
@@ -268,73 +274,22 @@ class Labeler:
     def _label_sentences(
         self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
     ) -> Iterator[Sentence]:
-        decided = options
-        for number, chunk in enumerate(_chunks(sentences, self.backend.chunk_sentences)):
-            if options.predicates == "auto":
-                any_marked = any(sentence.propositions for sentence in chunk)
-                if number == 0:
-                    source: Literal["marked", "found"] = "marked" if any_marked else "found"
-                    decided = dataclasses.replace(options, predicates=source)
-                elif any_marked and decided.predicates == "found":
+        decided = None
+        # `auto` is decided by so many sentences, whatever the device reads ahead.
+        for chunk in _chunks(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
+            decided = decided or decide_predicates(options, chunk)
+            if options.predicates == "auto" and decided.predicates == "found":
+                if any(sentence.propositions for sentence in chunk):
                     warnings.warn(
-                        f"predicates: none of the first {self.backend.chunk_sentences:,} sentences "
-                        "marks any, so those of all are found; predicates='marked' takes "
-                        "the marks of later ones",
+                        f"predicates: none of the first {AUTO_SENTENCES:,} sentences marks any, so "
+                        "those of all are found; predicates='marked' takes the marks of later ones",
                         stacklevel=2,
                     )
                     options = decided  # one warning is enough
-            yield from self._label_chunk(chunk, decided, batch_size)
-
-    def _label_chunk(
-        self, chunk: list[Sentence], options: Options, batch_size: int | None
-    ) -> list[Sentence]:
-        labeled = list(chunk)
-        to_label = []
-        for number, sentence in enumerate(chunk):
-            if sentence.words and (options.predicates == "found" or sentence.propositions):
-                to_label.append(number)
-            else:
-                labeled[number] = sentence.with_propositions(())
-        items = {number: self.backend.index(chunk[number]) for number in to_label}
-        batches = self._batches(to_label, items, batch_size)
-
-        def label(numbers: list[int]) -> list[Sentence]:
-            members = [items[number] for number in numbers]
-            return self._predictor.label_batch([chunk[n] for n in numbers], members, options)
-
-        answers = self.backend.run(
-            label,
-            batches,
-            n_words=lambda numbers: sum(items[number].length for number in numbers),
-            threads=self.threads or default_threads(),
-        )
-        finish = with_phrases if options.phrases else without_phrases
-        for numbers, batch in zip(batches, answers, strict=True):
-            for number, answer in zip(numbers, batch, strict=True):
-                labeled[number] = finish(answer)
-        return labeled
-
-    def most_pairs(self, sentences: Iterable[Sentence], options: Options) -> int:
-        """The most pairs of words that labeling may have to score, a measure of its cost.
-
-        Every word of a sentence may be a predicate, for which every word is scored. With a trace a
-        pair counts five times for each iteration, since a trace is written as well.
-        """
-        iterations = options.iterations or self.config.capsules.iterations
-        weight = 5 * (iterations + 1) if options.trace else 1
-        return weight * sum(len(sentence) ** 2 for sentence in sentences)
-
-    def _batches(
-        self, numbers: list[int], items: Mapping[int, IndexedSentence], batch_size: int | None
-    ) -> list[list[int]]:
-        """Sentences of similar length together; they are identified by their numbers."""
-        lengths = [items[number].length for number in numbers]
-        batches = []
-        for group in bucket(lengths, batch_words=self.backend.batch_words, seed=None):
-            size = batch_size or len(group)
-            for first in range(0, len(group), size):
-                batches.append([numbers[member] for member in group[first : first + size]])
-        return batches
+            labeled = self._predictor.label(
+                chunk, decided, batch_size=batch_size, threads=self.threads or default_threads()
+            )
+            yield from map(with_phrases if options.phrases else without_phrases, labeled)
 
     def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
         """Write the model folder, replacing a model that was there; needs torch."""
@@ -367,16 +322,60 @@ class Labeler:
         A model trained with fastText vectors looks for their file where its config.json says, and
         warns if it is gone: words that the training data did not have are then unknown.
         """
-        backend, config = open_backend(Path(folder), device=device, runtime=runtime)
+        runtime = choose_runtime(Path(folder), device, runtime)
+        open_model = _open_onnx if runtime == "onnx" else _load_network
+        network, config = open_model(Path(folder))
         labeler = cls(
-            backend,
+            network,
             config,
             calibration=load_calibration(Path(folder)),
+            device=device,
             threads=threads,
-            frames=choose_frames(frames, backend.inventory.frames),
+            frames=choose_frames(frames, network.inventory.frames),
         )
         labeler.folder = Path(folder)
         return labeler
+
+
+def _open_onnx(folder: Path) -> tuple[Backend, ModelConfig]:
+    from capsrl.predict.onnx import OnnxBackend
+
+    config, inventory = read_config(folder), read_inventory(folder)
+    return OnnxBackend(folder, inventory, n_iterations=config.capsules.iterations), config
+
+
+def _load_network(folder: Path) -> "tuple[Network, ModelConfig]":
+    from capsrl.network.save import load_network
+
+    return load_network(folder)
+
+
+def _as_backend(network: "Network | Backend", device: "str | torch.device | None") -> Backend:
+    """A network on a device; a backend stays what it is."""
+    if isinstance(network, Backend):
+        return network
+    from capsrl.network.backend import TorchBackend
+
+    return TorchBackend(network, device)
+
+
+def _by_document(
+    labeled: Iterable[Sentence], waiting: deque[tuple[Key, int]]
+) -> Iterator[tuple[Key, list[Sentence]]]:
+    """Labeled sentences by document.
+
+    waiting  (key, number of sentences) of the documents; filled as `labeled` reads them
+    """
+    done: list[Sentence] = []
+    for sentence in labeled:
+        while waiting[0][1] == 0:
+            yield waiting.popleft()[0], []
+        done.append(sentence)
+        if len(done) == waiting[0][1]:
+            yield waiting.popleft()[0], done
+            done = []
+    for key, _ in waiting:  # documents without sentences at the end of the stream
+        yield key, []
 
 
 def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:

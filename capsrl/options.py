@@ -4,17 +4,20 @@ A new option is one field of `Options` and one of `OptionKeywords` here, and the
 The command line, the server and the spaCy component are built from the fields.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Literal, TypedDict, Unpack, get_args
 
 from capsrl.errors import ConfigError
+from capsrl.sentence import Sentence
 from capsrl.text.layout import Layout
 
 PredicateSource = Literal["auto", "marked", "found"]
 PredicatePos = Literal["verb", "noun", "adjective"]
 PREDICATE_POS: tuple[PredicatePos, ...] = get_args(PredicatePos)
-RAW_TEXT = ("html", "one_sentence_per_line")  # options that matter only for raw text
+TEXT_LAYOUT = ("html", "one_sentence_per_line")  # options that matter only for raw text
+AUTO_SENTENCES = 2048  # at the start of the input: they decide where `auto` takes predicates from
 
 
 class OptionKeywords(TypedDict, total=False):
@@ -30,7 +33,7 @@ class OptionKeywords(TypedDict, total=False):
     phrases: bool
     html: bool
     one_sentence_per_line: bool
-    raw: bool
+    uncalibrated: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,7 +41,7 @@ class Options:
     """How to label; raises ConfigError for a value that is out of range.
 
     predicates  marked: only the predicates that the sentences mark. found: the model finds them.
-                auto: those marked if any are, else found; decided once for each call
+                auto: marked if one of the first 2,048 sentences marks any, else found
     pos         keep only predicates of these parts of speech: verb, noun, adjective; None for all
     iterations  number of routing iterations; None for as many as in training
     threshold   leave out arguments that are less probable than this
@@ -49,51 +52,41 @@ class Options:
     phrases     give the phrase of each argument; False: head words only
     html        raw text has HTML tags and entities, which are not words
     one_sentence_per_line  every line of raw text is a sentence
-    raw         give the probabilities of the network, not calibrated ones
+    uncalibrated  give the probabilities of the network as they are
     """
 
     predicates: PredicateSource = field(
         default="auto",
-        metadata={
-            "help": "marked: those of the corpus. found: by the model. auto: marked if any are."
-        },
+        metadata={"help": "auto: marked in the input if any are, else found."},
     )
     pos: Collection[PredicatePos] | None = field(
         default=None, metadata={"help": "Only predicates of these parts of speech."}
     )
     iterations: int | None = field(
-        default=None, metadata={"help": "Number of routing iterations; as in training by default."}
+        default=None, metadata={"help": "Routing iterations (default: as trained)."}
     )
-    threshold: float = field(
-        default=0.0, metadata={"help": "Leave out arguments that are less probable than this."}
-    )
+    threshold: float = field(default=0.0, metadata={"help": "Minimum probability of an argument."})
     sense_threshold: float = field(
-        default=0.0,
-        metadata={"help": "Leave out propositions whose sense is less probable than this."},
+        default=0.0, metadata={"help": "Minimum probability of a sense."}
     )
     proposition_threshold: float = field(
-        default=0.0,
-        metadata={
-            "help": "Leave out propositions less probable than this: sense and all arguments right."
-        },
+        default=0.0, metadata={"help": "Minimum probability of a whole proposition."}
     )
     trace: bool = field(
-        default=False,
-        metadata={"help": "Show or keep the role probabilities of every iteration."},
+        default=False, metadata={"help": "Keep the role probabilities of every iteration."}
     )
     phrases: bool = field(
-        default=True, metadata={"help": "Give the phrase of each argument, not only its head word."}
+        default=True, metadata={"help": "Phrases of arguments, not only head words."}
     )
     html: bool = field(
         default=False,
         metadata={"help": "Skip HTML tags and decode entities; offsets count into the HTML."},
     )
     one_sentence_per_line: bool = field(
-        default=False, metadata={"help": "Take every line of text for one sentence."}
+        default=False, metadata={"help": "Treat every line as a sentence."}
     )
-    raw: bool = field(
-        default=False,
-        metadata={"help": "Give the probabilities of the network, not calibrated ones."},
+    uncalibrated: bool = field(
+        default=False, metadata={"help": "Report uncalibrated probabilities."}
     )
 
     def __post_init__(self) -> None:
@@ -110,7 +103,7 @@ class Options:
         for name in ("threshold", "sense_threshold", "proposition_threshold"):
             if not _is_number(value := getattr(self, name)) or not 0 <= value <= 1:
                 _refuse(name, "a number from 0 to 1", value)
-        for name in ("trace", "phrases", *RAW_TEXT, "raw"):
+        for name in ("trace", "phrases", *TEXT_LAYOUT, "uncalibrated"):
             if not isinstance(value := getattr(self, name), bool):
                 _refuse(name, "True or False", value)
 
@@ -126,6 +119,15 @@ def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]
         return replace(base or Options(), **keywords)
     except TypeError as error:  # a keyword that is not a field, named by Python
         raise TypeError(str(error).replace("Options.__init__()", "label()")) from None
+
+
+def decide_predicates(options: Options, sentences: Iterable[Sentence]) -> Options:
+    """Replace `auto`: marked if one of the first AUTO_SENTENCES sentences marks any, else found."""
+    if options.predicates != "auto":
+        return options
+    first = islice(sentences, AUTO_SENTENCES)
+    marked = any(sentence.propositions for sentence in first)
+    return replace(options, predicates="marked" if marked else "found")
 
 
 def _is_integer(value: object, *, at_least: int) -> bool:

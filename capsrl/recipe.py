@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from capsrl import find_model, shipped_models
 from capsrl.config import ROUTED, LossConfig, Recipe
 from capsrl.errors import ConfigError, ModelError
-from capsrl.predict.read_folder import read_config
+from capsrl.models import find_model, shipped_models
+from capsrl.predict.folder import read_config
 from capsrl.settings import (
     COSMETIC,
     PATH_OR_MODEL,

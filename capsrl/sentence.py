@@ -214,7 +214,7 @@ class Sentence:
     def to_rows(
         self, *, document: object = None, number: int | None = None
     ) -> list[dict[str, Any]]:
-        """Rows of a table, one per argument; `capsrl.tables.schema` says what the columns are.
+        """Rows of a table, one per argument; `capsrl.tables.columns` says what the columns are.
 
         A proposition without arguments has a row too, and so does a sentence without propositions.
         Offsets count into the whole text that the sentence was found in.
@@ -222,7 +222,7 @@ class Sentence:
         document  what the column "document" has
         number    of the sentence in its document, for the column "sentence"
         """
-        rows: list[dict[str, Any]] = _rows().argument_rows(self, document=document, number=number)
+        rows: list[dict[str, Any]] = _cells().argument_rows(self, document=document, number=number)
         return rows
 
     def _repr_html_(self) -> str:
@@ -246,10 +246,10 @@ def _jsonl() -> ModuleType:
     return jsonl
 
 
-def _rows() -> ModuleType:
-    from capsrl.tables import rows
+def _cells() -> ModuleType:
+    from capsrl.tables import cells
 
-    return rows
+    return cells
 
 
 def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:

@@ -10,7 +10,12 @@ clear_parser    parses the examples with spaCy
 content_heads   converts their trees to content heads, as in UD
 held_out        finds examples that overlap dev and test files
 
+english_forms   makes the table of the lemmatizer from a lexicon
+
 What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
+This package is not installed with capsrl. Run it from a clone:
+
+    python -m corpora ewt|up|frames|forms --help
 """
 
 from collections import Counter
@@ -19,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from capsrl.errors import DataError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.formats.formats import write_sentences
-from capsrl.formats.phrase_file import format_spans, new_spans_file
+from capsrl.formats.phrase_file import format_spans, new_spans_file, spans_file_of
 from capsrl.sentence import Sentence
 
 SPLITS = ("train", "dev", "test")
@@ -41,7 +46,8 @@ class Size:
 def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
     """Write sentences one at a time, in the format of the suffix, and count them.
 
-    Phrases go to a spans file beside it. Makes the folder if necessary.
+    Phrases go to a spans file beside it, which replaces any that is there. Makes the folder if
+    necessary.
     """
     size = Size()
     spans: list[str] = []
@@ -51,6 +57,8 @@ def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
     except OSError as error:
         raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
     write_sentences(_counted(sentences, size, spans), path)
+    while stale := spans_file_of(path):
+        stale.unlink()
     if any(spans):
         with open_writer(new_spans_file(path)) as file:
             file.writelines(spans)

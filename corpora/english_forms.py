@@ -1,22 +1,20 @@
 """Make capsrl/text/english_forms.txt, the table of the lemmatizer.
 
-    python -m corpora.english_forms lemma_lu.csv.gz capsrl/models/en/frames.tsv
+    python -m corpora forms lemma_lu.csv.gz capsrl/models/en/frames.tsv
 
 `lemma_lu.csv.gz` is in the resources of LemmInflect 0.2.3 (MIT); it was made from the SPECIALIST
 Lexicon of the U.S. National Library of Medicine. Its lines are a form, a part of speech, and the
 possible lemmas of the form. The verbs of PropBank's frames are added to those that it has.
 """
 
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
-from capsrl.files.local import read_lines
 from capsrl.frames.index import FrameIndex
 from capsrl.text.lemmatizer import find_by_rule
 
-TABLE = Path(__file__).parents[2] / "text" / "english_forms.txt"
+TABLE = Path(__file__).parents[1] / "capsrl" / "text" / "english_forms.txt"
 HEADER = (
     "# English lemmas (v verb, n noun, j adjective) and the forms that rules get wrong.",
     "# Made by corpora.english_forms from the SPECIALIST Lexicon of the U.S. National",
@@ -78,8 +76,3 @@ def make_table(lines: Iterable[str], frames: FrameIndex) -> Iterator[str]:
 
 def _is_word(text: str) -> bool:
     return text.isascii() and text.isalpha() and text.islower()
-
-
-if __name__ == "__main__":
-    table = make_table(read_lines(sys.argv[1]), FrameIndex.load(sys.argv[2]))
-    TABLE.write_text("".join(f"{line}\n" for line in table), encoding="utf-8")

@@ -11,7 +11,7 @@ from itertools import takewhile
 from pathlib import Path
 
 from capsrl.errors import DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conllu import read_conllu
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from corpora import find_file, without_auxiliaries

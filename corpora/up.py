@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from capsrl.errors import DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.universal_propbank import read_up2
 from capsrl.sentence import Sentence
 from corpora import SPLITS, find_file, without_auxiliaries

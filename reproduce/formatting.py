@@ -1,5 +1,7 @@
-"""How the report writes numbers and Markdown tables."""
+"""How the report writes numbers, Markdown tables and CSV."""
 
+import csv
+import io
 from collections.abc import Sequence
 
 from reproduce.stats import Difference, Sample
@@ -36,6 +38,14 @@ def gain(found: Difference | None, places: int = 2) -> str:
     return f"{mean} [{signed(found.low, places)}, {signed(found.high, places)}]"
 
 
+def cells(found: Sample | None, places: int = 2) -> list[str]:
+    """Mean and deviation in cells of their own, for CSV; empty if not measured."""
+    if found is None:
+        return ["", ""]
+    deviation = "" if found.deviation is None else f"{found.deviation:.{places}f}"
+    return [f"{found.mean:.{places}f}", deviation]
+
+
 def counted(n: int, thing: str) -> str:
     """`1 run`, `2 runs`."""
     return f"{n:,} {thing}{'s' * (n != 1)}"
@@ -46,6 +56,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], numbers: int = 1) 
     rule = ["---" if i < numbers else "--:" for i in range(len(head))]
     cells = [[escape(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
     return "\n".join(f"| {' | '.join(row)} |" for row in (cells[0], rule, *cells[1:]))
+
+
+def csv_text(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """The text of a CSV file."""
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows([head, *rows])
+    return buffer.getvalue()
 
 
 def escape(text: str) -> str:

@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest
 from capsrl.recipe import DEFAULTS, defining_settings, read_recipe
 from capsrl.train.checkpoint import run_fingerprint
 

@@ -12,7 +12,7 @@ from capsrl.errors import ConfigError, DataError
 from reproduce import figures, published, tables
 from reproduce.claims import Finding, Verdict, evaluate, evaluate_languages, tally
 from reproduce.corpora import CorpusRuns, gains, group_runs
-from reproduce.formatting import escape, number, table
+from reproduce.formatting import NONE, csv_text, escape, number, table
 from reproduce.results import RunResult, read_results
 
 STYLE = """\
@@ -27,7 +27,7 @@ img { width: 720px; max-width: 100%; }
 
 
 def write_report(runs: Path, out: Path) -> list[Path]:
-    """Write `out`, the same as .md beside it, and figures/*.svg; return all paths.
+    """Write `out`, the same as .md beside it, figures/*.svg and results/*.csv; return all paths.
 
     The same results give the same files. Raises ConfigError if `out` is not an .html file in an
     existing folder, and DataError if there are no results or they cannot be compared.
@@ -44,33 +44,38 @@ def write_report(runs: Path, out: Path) -> list[Path]:
         )
     notes = runs / "notes.md"
     text = notes.read_text(encoding="utf-8").strip() if notes.exists() else ""
-    markdown, drawn = make_report(results, text)
-    folder = out.parent / "figures"
-    texts = {out: to_html(markdown, drawn), out.with_suffix(".md"): markdown}
-    texts |= {folder / f"{name}.svg": svg for name, svg in drawn.items()}
-    folder.mkdir(exist_ok=True)
+    markdown, files = make_report(results, text)
+    texts = {out: to_html(markdown, files), out.with_suffix(".md"): markdown}
+    texts |= {out.parent / name: content for name, content in files.items()}
     for path, text in texts.items():
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return list(texts)
 
 
 def make_report(runs: Sequence[RunResult], notes: str = "") -> tuple[str, dict[str, str]]:
-    """The report as Markdown, and its figures: file name without suffix -> SVG."""
+    """The report as Markdown, and its other files: path beside the report -> text."""
     corpora = group_runs(runs)
     full = sorted(  # English first, as in the paper
         (corpus for corpus in corpora if corpus.is_full),
         key=lambda corpus: (corpus.first.paper != "en", corpus.first.language, corpus.name),
     )
-    drawn: dict[str, str] = {}
+    files: dict[str, str] = {}
 
     def figure(name: str, svg: str) -> str:
         """Keep a figure for its file; return the path for the Markdown image."""
-        name = re.sub(r"[^A-Za-z0-9._-]", "-", name)
-        drawn[name] = svg
-        return f"figures/{name}.svg"
+        path = f"figures/{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.svg"
+        files[path] = svg
+        return path
 
-    findings = {corpus.name: evaluate(corpus) for corpus in full}
-    findings["all corpora"] = evaluate_languages(corpora)
+    def data(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+        """Keep a table for its CSV file; return the path for the Markdown link."""
+        path = f"results/{name}.csv"
+        files[path] = csv_text(head, rows)
+        return path
+
+    on_variants = {corpus.name: evaluate(corpus) for corpus in full}
+    on_languages = {"all corpora": evaluate_languages(corpora)}
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -84,43 +89,55 @@ def make_report(runs: Sequence[RunResult], notes: str = "") -> tuple[str, dict[s
         corpora=corpora,
         full=full,
         notes=notes,
-        findings=findings,
-        tally_table=_tally_table(findings),
+        themes=_by_theme(on_variants) | _by_theme(on_languages),
+        tally_table=_tally_table(on_variants | on_languages),
         gains={measure: [d for _, d in gains(corpora, measure)] for measure in ("F1", "EM")},
         hours=lambda runs: number(sum(run.seconds for run in runs) / 3600, 1),
         title=_title,
-        by_theme=_by_theme,
+        rows=lambda corpora, rows_of: [row for corpus in corpora for row in rows_of(corpus)],
         claims_table=_claims_table,
         figure=figure,
+        data=data,
         figures=figures,
         published=published,
         tables=tables,
     )
-    return re.sub("\n{3,}", "\n\n", text).strip() + "\n", drawn
+    return re.sub("\n{3,}", "\n\n", text).strip() + "\n", files
 
 
-def _by_theme(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    themes: dict[str, list[Finding]] = {}
-    for finding in findings:
-        themes.setdefault(finding.claim.theme, []).append(finding)
+def _by_theme(
+    findings: Mapping[str, Sequence[Finding]],
+) -> dict[str, dict[str, list[Finding]]]:
+    """The findings of each theme, by corpus."""
+    themes: dict[str, dict[str, list[Finding]]] = {}
+    for corpus, found in findings.items():
+        for finding in found:
+            themes.setdefault(finding.claim.theme, {}).setdefault(corpus, []).append(finding)
     return themes
 
 
-def _claims_table(findings: Sequence[Finding]) -> str:
-    rows = [[f.claim.text, f.claim.paper, f.ours, f"**{f.verdict}**"] for f in findings]
-    return table(["claim", f"paper ({published.DATA})", "here", "verdict"], rows, 4)
+def _claims_table(findings: Mapping[str, Sequence[Finding]]) -> str:
+    """The claims of one theme, with the numbers and the verdict on each corpus."""
+    head = ["claim", f"paper ({published.DATA})", *findings]
+    rows = [
+        [found[0].claim.text, found[0].claim.paper, *(_verdict(finding) for finding in found)]
+        for found in zip(*findings.values(), strict=True)
+    ]
+    return table(head, rows, len(head))
+
+
+def _verdict(finding: Finding) -> str:
+    if finding.verdict is Verdict.MISSING:
+        return NONE
+    return f"{finding.ours}: **{finding.verdict.lower()}**"
 
 
 def _tally_table(findings: Mapping[str, Sequence[Finding]]) -> str:
-    """The number of claims by corpus, theme and verdict."""
-    rows = [
-        [name, theme, *(str(n or "") for n in tally(found).values())]
-        for name, of_corpus in findings.items()
-        for theme, found in _by_theme(of_corpus).items()
-    ]
-    total = tally(finding for of_corpus in findings.values() for finding in of_corpus)
-    rows.append(["**all**", "", *(f"**{n}**" for n in total.values())])
-    return table(["corpus", "question", *(verdict.lower() for verdict in Verdict)], rows, 2)
+    """The number of claims by corpus and verdict."""
+    counts = {name: tally(found) for name, found in findings.items()}
+    counts["**all**"] = tally(finding for found in findings.values() for finding in found)
+    rows = [[name, *(str(n or "") for n in found.values())] for name, found in counts.items()]
+    return table(["corpus", *(verdict.lower() for verdict in Verdict)], rows)
 
 
 def _title(corpus: CorpusRuns) -> str:
@@ -128,12 +145,12 @@ def _title(corpus: CorpusRuns) -> str:
     return escape(f"{corpus.name} ({words})" if words else corpus.name)
 
 
-def to_html(markdown: str, drawn: Mapping[str, str]) -> str:
-    """The page of a Markdown text, with its figures/NAME.svg embedded."""
+def to_html(markdown: str, files: Mapping[str, str]) -> str:
+    """The page of a Markdown text, with its figures embedded."""
     body = MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown)
-    for name, svg in drawn.items():
+    for path, svg in files.items():
         data = base64.b64encode(svg.encode()).decode()
-        body = body.replace(f'src="figures/{name}.svg"', f'src="data:image/svg+xml;base64,{data}"')
+        body = body.replace(f'src="{path}"', f'src="data:image/svg+xml;base64,{data}"')
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f"<title>Results</title>\n<style>\n{STYLE}</style>\n</head>\n"

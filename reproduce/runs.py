@@ -16,10 +16,11 @@ from pathlib import Path
 import torch
 
 import capsrl
-from capsrl.device import available_cores, find_device
+from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
+from capsrl.network.backend import find_device
 from capsrl.train.loop import run as train
 from capsrl.train.signals import Interrupted
 from reproduce.measure import measure

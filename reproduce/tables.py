@@ -1,17 +1,28 @@
-"""The tables of the paper, with our numbers and those of the paper side by side, as Markdown."""
+"""The tables of the paper, with our numbers beside those of the paper: Markdown, or rows of CSV."""
 
 from collections.abc import Sequence
 
 from capsrl.config import ROUTED
 from reproduce import published
 from reproduce.corpora import SCORES, SETS, CorpusRuns, gains_by_language, scores
-from reproduce.formatting import NONE, counted, gain, number, spread, table
+from reproduce.formatting import NONE, cells, counted, gain, number, spread, table
 from reproduce.published import COLUMNS
 from reproduce.results import VARIANTS
-from reproduce.stats import sample, student
+from reproduce.stats import Sample, sample, student
 
 SHOWN = ("baseline", "capsule", "capsule+global")  # the variants that figure 3 compares
 _PAPER = [f"paper {name}" for name in COLUMNS]
+MEASURES = ("F1", "EM")
+GROUP_KINDS = {"lengths": "words", "arguments": "arguments"}
+# Heads of the tables that are written as CSV.
+RUNS = ["corpus", "variant", "iterations", "uniqueness", "seed", "best epoch", "epochs", "seconds"]
+RUNS += ["device", "commit", *(f"{name} {measure}" for name in SETS for measure in MEASURES)]
+GROUPS = ["corpus", "group by", "group", "variant", "test F1", "deviation", "propositions"]
+GROUPS += ["paper's propositions"]
+ITERATIONS = ["corpus", "variant", "iterations"]
+ITERATIONS += [
+    cell for name in (*COLUMNS, "repeated roles") for cell in (name, f"{name} deviation")
+]
 
 
 def corpora_table(corpora: Sequence[CorpusRuns]) -> str:
@@ -74,77 +85,83 @@ def ablation_table(corpus: CorpusRuns) -> str:
     return table(["set", "variant", "seeds", *COLUMNS, *_PAPER], rows, 2)
 
 
-def groups_table(corpus: CorpusRuns, kind: str) -> str | None:
-    """Figure 3 and table 4: F1 on test by sentence length or by number of arguments."""
+def groups_rows(corpus: CorpusRuns) -> list[list[str]]:
+    """Figure 3 and table 4: F1 on test by sentence length and by number of arguments."""
     rows = []
-    for group, paper in published.GROUPS[kind].items():
+    for kind, papers in published.GROUPS.items():
         groups = [getattr(run.measured, kind) for run in corpus.runs]
-        sizes = [found[group].propositions for found in groups if group in found]
-        if sizes:
-            ours = [spread(corpus.group_score(variant, kind, group)) for variant in SHOWN]
-            rows.append([group, *ours, number(sizes[0], 0), number(paper, 0)])
-    first = {"lengths": "words", "arguments": "arguments"}[kind]
-    head = [first, *(f"`{variant}`" for variant in SHOWN), "propositions", "paper's propositions"]
-    return table(head, rows) if rows else None
+        for group, paper in papers.items():
+            sizes = [found[group].propositions for found in groups if group in found]
+            for variant in SHOWN if sizes else ():
+                ours = corpus.group_score(variant, kind, group)
+                rows.append([corpus.name, GROUP_KINDS[kind], group, variant, *cells(ours)])
+                rows[-1] += [str(sizes[0]), f"{paper:g}"]
+    return rows
 
 
-def iterations_table(corpus: CorpusRuns) -> str | None:
+def iterations_rows(corpus: CorpusRuns) -> list[list[str]]:
     """Figures 4 and 5: scores on dev after 1, 2, ... iterations of a trained model."""
     rows = []
     for variant in ROUTED:
         curves = [corpus.mean_curve(variant, name) for name in SCORES]
-        for n, *found, repeated in zip(corpus.sweep(variant), *curves, strict=True):
-            mark = " (trained)" if n == corpus.iterations else ""
-            rows.append([f"`{variant}`", f"{n}{mark}", *map(spread, found), spread(repeated, 1)])
+        for n, *found in zip(corpus.sweep(variant), *curves, strict=True):
+            rows.append([corpus.name, variant, str(n), *_score_cells(found)])
     if not rows:
-        return None
-    baseline = [spread(corpus.score("baseline", "dev", measure)) for measure in COLUMNS]
-    repeated = spread(corpus.score("baseline", "dev", "repeated"), 1)
-    gold = NONE if corpus.gold_repeated is None else str(corpus.gold_repeated)
-    rows += [["`baseline`", NONE, *baseline, repeated], ["gold", *[NONE] * 5, gold]]
-    return table(["variant", "iterations", *COLUMNS, "repeated roles"], rows, 2)
+        return []
+    baseline = [corpus.score("baseline", "dev", measure) for measure in SCORES]
+    rows.append([corpus.name, "baseline", "", *_score_cells(baseline)])
+    if corpus.gold_repeated is not None:
+        rows.append([corpus.name, "gold", "", *[""] * 8, str(corpus.gold_repeated), ""])
+    return rows
 
 
-def languages_table(corpora: Sequence[CorpusRuns], measure: str) -> str | None:
-    """Table 5: F1 or EM of baseline and CapsuleNet on test; the paper has F1 only."""
-    average = sample(gains_by_language(corpora, measure).values())
-    if average is None:
-        return None
-    rows = []
-    for corpus in corpora:
-        old, new = (corpus.score(v, "test", measure) for v in ("baseline", "capsule+global"))
-        if old is None and new is None:
-            continue
-        first = corpus.first
-        seeds = "–".join(str(n) for n in sorted({each.n for each in (old, new) if each}))
-        difference = gain(corpus.difference("capsule+global", "baseline", "test", measure))
-        row = [first.language, corpus.name, first.annotation, first.encoder, seeds]
-        rows.append([*row, spread(old), spread(new), difference])
-        if measure == "F1":
-            rows[-1] += _paper(published.LANGUAGES.get(first.paper), 2)
-    average_name = f"average of {counted(average.n, 'language')}"
-    rows.append([average_name, *[""] * 6, gain(student(average))])
-    head = ["language", "corpus", "annotation", "encoder", "seeds"]
-    head += [f"baseline {measure}", f"CapsuleNet {measure}", "difference"]
-    if measure == "F1":
-        rows[-1] += _paper(published.LANGUAGES_AVERAGE)
-        head += ["paper baseline", "paper CapsuleNet"]
-    return table(head, rows, 4)
-
-
-def runs_table(corpora: Sequence[CorpusRuns]) -> str:
+def runs_rows(corpora: Sequence[CorpusRuns]) -> list[list[str]]:
     """Every run with its scores."""
     rows = []
     for run in (run for corpus in corpora for run in corpus.runs):
         found = [run.measured.sets.get(name) for name in SETS]
-        shown = [number(SCORES[m](c)) if c else NONE for c in found for m in ("F1", "EM")]
-        iterations = str(run.iterations) if run.variant in ROUTED else NONE
-        setting = [f"`{run.variant}`", iterations, f"{run.uniqueness:g}", str(run.seed)]
-        epochs = f"{run.best_epoch} of {len(run.dev_f1)}"
-        rows.append([run.corpus, *setting, epochs, number(run.seconds, 0), *shown])
-    head = ["corpus", "variant", "iterations", "η", "seed", "best epoch", "seconds"]
-    head += [f"{name} {measure}" for name in SETS for measure in ("F1", "EM")]
-    return table(head, rows, 2)
+        shown = [f"{SCORES[m](c):.2f}" if c else "" for c in found for m in ("F1", "EM")]
+        iterations = str(run.iterations) if run.variant in ROUTED else ""
+        row = [run.corpus, run.variant, iterations, f"{run.uniqueness:g}", str(run.seed)]
+        row += [str(run.best_epoch), str(len(run.dev_f1)), f"{run.seconds:.0f}"]
+        rows.append([*row, run.device, run.commit, *shown])
+    return rows
+
+
+def languages_table(corpora: Sequence[CorpusRuns]) -> str | None:
+    """Table 5: F1 and EM of baseline and CapsuleNet on test; the paper has F1 only."""
+    found = [sample(gains_by_language(corpora, measure).values()) for measure in MEASURES]
+    averages = [average for average in found if average is not None]
+    if not averages:
+        return None
+    variants = ("baseline", "capsule+global")
+    rows = []
+    for corpus in corpora:
+        old, new = (corpus.score(variant, "test", "F1") for variant in variants)
+        if old is None and new is None:
+            continue
+        seeds = "–".join(str(n) for n in sorted({each.n for each in (old, new) if each}))
+        row = [corpus.first.language, corpus.name, seeds]
+        for measure in MEASURES:
+            row += [
+                spread(corpus.score(v, "test", measure)) for v in ("baseline", "capsule+global")
+            ]
+            row.append(gain(corpus.difference("capsule+global", "baseline", "test", measure)))
+        rows.append([*row, *_paper(published.LANGUAGES.get(corpus.first.paper), 2)])
+    row = [f"average of {counted(averages[0].n, 'language')}", "", ""]
+    for average in averages:
+        row += ["", "", gain(student(average))]
+    rows.append([*row, *_paper(published.LANGUAGES_AVERAGE)])
+    head = ["language", "corpus", "seeds"]
+    for measure in MEASURES:
+        head += [f"baseline {measure}", f"CapsuleNet {measure}", "difference"]
+    return table([*head, "paper baseline F1", "paper CapsuleNet F1"], rows, 2)
+
+
+def _score_cells(found: Sequence[Sample | None]) -> list[str]:
+    """Means and deviations of P, R, F1, EM and the number of propositions with a repeated role."""
+    *shares, repeated = found
+    return [cell for share in shares for cell in cells(share)] + cells(repeated, 1)
 
 
 def _paper(found: Sequence[float] | None, width: int = 4) -> list[str]:

@@ -1,8 +1,11 @@
-"""Distillation: teachers label text with their probabilities, from which students learn.
+"""Teachers: models that label text with their probabilities, from which a student learns.
 
-text.py         reads unlabeled text
-label.py        labels sentences with the probabilities of teachers
-soft_labels.py  the soft labels of some sentences as arrays, and their file
-shards.py       a folder of such files with a manifest
-corpus.py       turns the files of a folder into training batches
+text.py      reads unlabeled text
+ensemble.py  several networks as one that averages their probabilities
+label.py     labels sentences with the probabilities of teachers
+shards.py    writes a folder of soft labels, which `capsrl.train.soft_labels` reads
+
+This package is not installed with capsrl. Run it from a clone:
+
+    python -m teachers TEACHER... --text FILE --out FOLDER
 """

@@ -13,14 +13,13 @@ from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.source import WordSource
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.network import Network, PropositionLogits
-from capsrl.network.phrases import SpanLogits
+from capsrl.network.phrases import PhraseLogits
 from capsrl.network.routing import RoutingResult
 from capsrl.predict.indexing import IndexedSentence, index_sentence
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
+from capsrl.train.soft_labels import SHARED
 
-# What the ids in predictions refer to. Words and characters may differ between members.
-SHARED = ("roles", "senses", "candidates", "patterns", "tags")
 _TINY = 1e-30  # smaller than any probability that matters; its logarithm is finite
 
 
@@ -109,7 +108,7 @@ class Ensemble(nn.Module):
             routing=RoutingResult([mean_of_probs(step) for step in steps]),
             senses=mean_of_probs([result.senses for result in results]),
             patterns=mean_of_probs([result.patterns for result in results]),
-            spans=_mean_spans([result.spans for result in results]),
+            spans=_mean_phrases([result.spans for result in results]),
         )
 
     def _split(self, states: Tensor) -> list[tuple[Network, Tensor]]:
@@ -126,12 +125,12 @@ def mean_of_probs(logits: Sequence[Tensor]) -> Tensor:
     return probs.clamp(min=_TINY).log()
 
 
-def _mean_spans(spans: Sequence[SpanLogits | None]) -> SpanLogits | None:
+def _mean_phrases(phrases: Sequence[PhraseLogits | None]) -> PhraseLogits | None:
     """The mean over the members that score phrases; None if no member does."""
-    known = [one for one in spans if one is not None]
+    known = [one for one in phrases if one is not None]
     if not known:
         return None
-    return SpanLogits(
+    return PhraseLogits(
         firsts=mean_of_probs([one.firsts for one in known]),
         lasts=mean_of_probs([one.lasts for one in known]),
     )

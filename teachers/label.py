@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -10,7 +11,7 @@ from torch import Tensor
 
 from capsrl.network.backend import TorchBackend
 from capsrl.network.batches import collate_predicates
-from capsrl.network.network import PropositionLogits
+from capsrl.network.network import Network, PropositionLogits
 from capsrl.network.save import load_network
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import NO_ROLE_ID
@@ -31,8 +32,9 @@ def load_teachers(folders: Sequence[str | Path], device: torch.device) -> TorchB
     """
     networks = {str(folder): load_network(Path(folder))[0] for folder in folders}
     ensemble = Ensemble(networks)  # also checks a single teacher
-    network = ensemble if len(networks) > 1 else next(iter(networks.values()))
-    return TorchBackend(network, device)
+    if len(networks) == 1:
+        return TorchBackend(next(iter(networks.values())), device)
+    return TorchBackend(cast(Network, ensemble), device)  # it has the methods that are called
 
 
 @torch.inference_mode()
@@ -131,7 +133,7 @@ def _label_batch(
     items = [with_predicates(item, ()) for _, item, _ in members]
     batch = network.collate(items, gold=False).to(teacher.torch_device)
     states = network.encode(batch)  # B T H
-    probs = (network.finder(states).float().sigmoid() * batch.mask).cpu().numpy()
+    probs: Array = (network.finder(states).float().sigmoid() * batch.mask).cpu().numpy()
     sentences: Sequence[Sentence] = [sentence for *_, sentence in members]
     numbers = np.array([number for number, *_ in members], dtype=np.int64)
     if network.tagger is not None:
@@ -158,7 +160,8 @@ def _label_batch(
         _add_propositions(
             logits, keys, mask[predicates.rows], predicates.n_candidates > 0, collected
         )
-    return probs.astype(np.float16)
+    halves: Array = probs.astype(np.float16)
+    return halves
 
 
 def _add_propositions(

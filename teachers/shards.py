@@ -1,12 +1,8 @@
-"""Make and check a folder of soft labels.
-
-FOLDER/distill.json              teachers, texts, number of sentences, fingerprint of the inventory
-FOLDER/shard-00000.safetensors   soft labels of the first SHARD sentences (soft_labels.py), ...
+"""Write a folder of soft labels; `capsrl.train.soft_labels` says what is in it.
 
 Shards are written atomically; a run that was killed writes those that are missing.
 """
 
-import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,20 +10,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from capsrl.device import find_device
-from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import file_digest
-from capsrl.network.backend import TorchBackend
-from capsrl.predict.inventory import Inventory
+from capsrl.errors import ConfigError
+from capsrl.files.opening import file_digest, open_writer
+from capsrl.network.backend import TorchBackend, find_device
 from capsrl.sentence import Sentence
-from capsrl.train.soft_labels import save_labels
-from teachers.ensemble import SHARED
+from capsrl.train.soft_labels import (
+    MANIFEST,
+    SOFT_FORMAT,
+    inventory_digests,
+    save_labels,
+    shard_path,
+)
 from teachers.label import label_softly, load_teachers
 from teachers.text import read_unlabeled
 
 SHARD = 4096  # sentences
-FORMAT = 1
-MANIFEST = "distill.json"
 
 
 def distill(
@@ -70,10 +67,10 @@ def write_shards(
     Raises ConfigError if the folder has the labels of other teachers or other texts.
     """
     manifest: dict[str, Any] = {
-        "format": FORMAT,
+        "format": SOFT_FORMAT,
         "teachers": list(teachers),
         "texts": dict(texts),
-        "inventory": _fingerprints(teacher.inventory),
+        "inventory": inventory_digests(teacher.inventory),
     }
     folder.mkdir(parents=True, exist_ok=True)
     _check_manifest(folder, manifest)
@@ -89,47 +86,6 @@ def write_shards(
     # If there are several processes, each of them writes the same.
     _write_manifest(folder, {**manifest, "sentences": n_sentences, "shards": n_shards})
     return n_written
-
-
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read the manifest of a folder; raises DataError unless all shards are there."""
-    file = folder / MANIFEST
-    try:
-        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise DataError(
-            f"{folder}: expected a folder made by capsrl distill, got no {MANIFEST}"
-        ) from None
-    except ValueError as error:
-        raise DataError(f"{file}: expected JSON, got {error}") from None
-    if manifest.get("format") != FORMAT:
-        raise DataError(f"{file}: expected format {FORMAT}, got {manifest.get('format')}")
-    if "shards" not in manifest:
-        raise DataError(f"{folder}: expected all shards, got some; run capsrl distill to the end")
-    n_found = sum(shard_path(folder, n).exists() for n in range(manifest["shards"]))
-    if n_found < manifest["shards"]:
-        raise DataError(
-            f"{folder}: expected {manifest['shards']} shards, got {n_found}; run capsrl distill "
-            "again to make the others"
-        )
-    return manifest
-
-
-def check_inventory(manifest: Mapping[str, Any], inventory: Inventory, *, source: str) -> None:
-    """Raise DataError unless ids mean the same to the teachers and to a student."""
-    own = _fingerprints(inventory)
-    different = [name for name in SHARED if manifest["inventory"].get(name) != own[name]]
-    if different:
-        raise DataError(
-            f"{source}: expected soft labels of teachers with the inventory of this corpus, got "
-            f"other {', '.join(different)}; train teachers and students on the same data.train, "
-            "data.partial and data.frames"
-        )
-
-
-def shard_path(folder: Path, number: int) -> Path:
-    """The file of a shard."""
-    return folder / f"shard-{number:05}.safetensors"
 
 
 def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
@@ -149,15 +105,5 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 def _write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     # Several processes may write at the same time, each to a temporary file of its own.
-    temporary = folder / f".{MANIFEST}.{os.getpid()}"
-    temporary.write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")
-    os.replace(temporary, folder / MANIFEST)
-
-
-def _fingerprints(inventory: Inventory) -> dict[str, str]:
-    prints = {}
-    for name in SHARED:
-        value = getattr(inventory, name)
-        entries = sorted(value.items()) if name == "candidates" else list(value)
-        prints[name] = hashlib.sha256(json.dumps(entries).encode()).hexdigest()[:16]
-    return prints
+    with open_writer(folder / MANIFEST) as file:
+        file.write(json.dumps(manifest, indent=1) + "\n")

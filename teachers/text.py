@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 
 from capsrl.errors import DataError
-from capsrl.files.local import name_of, read_lines
+from capsrl.files.opening import name_of, read_lines
 from capsrl.formats.formats import format_of, parse_sentences
 from capsrl.sentence import Sentence
 

@@ -19,7 +19,7 @@ from benchmarks.challenge import (
     table,
 )
 from capsrl.errors import DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.text.sentences import read_text

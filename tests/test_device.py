@@ -1,23 +1,40 @@
 """The device and the number of threads that labeling computes with."""
 
 import os
+import sys
 
 import pytest
-import torch
 
 from capsrl import device
-from capsrl.errors import ConfigError
 
 
-def test_find_device():
-    assert device.find_device("cpu") == torch.device("cpu")
-    assert device.find_device() == torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    n_gpus = torch.cuda.device_count()
-    with pytest.raises(ConfigError, match=f"which has {n_gpus}, got cuda:{n_gpus}"):
-        device.find_device(f"cuda:{n_gpus}")
-    for name in ("tpu", "meta", "cuda:x"):
-        with pytest.raises(ConfigError, match=f"device: expected cpu, cuda or cuda:N, got {name}"):
-            device.find_device(name)
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        (
+            "__version__ = '2.13.0+cpu'\ncuda: Optional[str] = None\nhip: Optional[str] = None",
+            False,
+        ),
+        ("cuda: Optional[str] = '12.8'\nhip: Optional[str] = None\n", True),
+        ("cuda = None\nhip: Optional[str] = '6.4'\n", True),
+        ("# as torch may write it one day", True),
+        (None, True),
+    ],
+)
+def test_a_driver_alone_is_no_gpu(tmp_path, monkeypatch, version, expected):
+    """The GPU of a machine is of no use to a torch that was built for CPUs."""
+    package = tmp_path / "torch"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('imported')")
+    if version is not None:
+        (package / "version.py").write_text(version)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(device, "_DRIVER", package)
+    assert device.may_have_gpu() == expected
+    monkeypatch.setattr(device, "_DRIVER", tmp_path / "none")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert not device.may_have_gpu()
 
 
 @pytest.mark.parametrize(
@@ -58,16 +75,3 @@ def test_a_busy_machine_gets_one_thread(load, threads, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "cpu_count", lambda: 8)
     monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
     assert device.default_threads() == threads
-
-
-def test_threads_are_limited_for_a_while():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        with device.limited_threads(1):
-            assert torch.get_num_threads() == 1
-        assert torch.get_num_threads() == 2
-        with device.limited_threads(8):  # never more than the caller has allowed
-            assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)

@@ -290,7 +290,7 @@ def test_threshold(labeler):
 def test_iterations_and_trace(labeler):
     n_trained = labeler.config.capsules.iterations
     for asked in (None, 1, 4):
-        sentences = labeler.label(TEXT, iterations=asked, trace=True, raw=True)
+        sentences = labeler.label(TEXT, iterations=asked, trace=True, uncalibrated=True)
         for sentence in sentences:
             for proposition in sentence.propositions:
                 trace = proposition.trace

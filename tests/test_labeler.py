@@ -9,7 +9,7 @@ from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
-from capsrl.options import Options
+from capsrl.options import AUTO_SENTENCES, Options
 from capsrl.predict.calibration import counts_of_senses
 from capsrl.predict.inventory import build_inventory
 from tests.helpers.tiny_networks import (
@@ -166,6 +166,45 @@ def test_auto_is_decided_once():
     assert last.predicates == label(labeler, SENTENCES[:1], predicates="found")[0].predicates
 
 
+def test_auto_does_not_depend_on_how_far_a_device_reads_ahead(monkeypatch):
+    labeler = make_labeler()
+    unmarked = SENTENCES[3].with_propositions(())
+    late, early = ([unmarked] * n + SENTENCES[:1] for n in (AUTO_SENTENCES, 6))
+    answers = []
+    for size in (4, 2 * AUTO_SENTENCES):
+        monkeypatch.setattr(labeler.backend, "chunk_sentences", size)
+        with pytest.warns(UserWarning, match="none of the first 2,048 sentences marks any"):
+            answers.append(list(labeler.label_sentences(late)))
+        answers[-1] += labeler.label_sentences(early)
+    assert answers[0] == answers[1]
+    assert [bool(s.predicates) for s in answers[0][-7:]] == [False] * 6 + [True]
+
+
+def test_documents_keep_their_keys():
+    labeler = make_labeler()
+    documents = [("a", ()), ({"b": 2}, SENTENCES[:3]), (None, []), ("d", SENTENCES[3:]), ("e", ())]
+    labeled = list(labeler.label_documents(documents, predicates="found"))
+    assert [key for key, _ in labeled] == [key for key, _ in documents]
+    for (_, given), (_, found) in zip(documents, labeled, strict=True):
+        assert [s.words for s in found] == [s.words for s in given]
+    flat = [sentence for _, sentences in labeled for sentence in sentences]
+    assert flat == list(labeler.label_sentences(SENTENCES, predicates="found"))
+
+
+def test_documents_are_read_as_they_are_labeled():
+    read = 0
+
+    def endless():
+        nonlocal read
+        for read in itertools.count(1):
+            yield read, SENTENCES[: read % 3]
+
+    stream = make_labeler().label_documents(endless())
+    assert read == 0
+    assert [key for key, _ in itertools.islice(stream, 5)] == [1, 2, 3, 4, 5]
+    assert read <= 2 * AUTO_SENTENCES
+
+
 def test_sentences_before_a_bad_one_are_labeled():
     def broken():
         yield from SENTENCES
@@ -275,7 +314,7 @@ def test_calibration_changes_probabilities_only(tmp_path):
             s.with_propositions(CALIBRATION.apply(s.propositions, counts)) for s in raw
         ]
         assert answers != raw
-        assert label(calibrated, ALL, predicates=predicates, raw=True) == raw
+        assert label(calibrated, ALL, predicates=predicates, uncalibrated=True) == raw
         for s in raw:
             for p in s.propositions:
                 assert (p.predicate_probability is None) == (predicates == "marked")

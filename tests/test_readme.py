@@ -1,5 +1,7 @@
 """The README's code and console blocks are run and must print what it shows."""
 
+import ast
+import importlib
 import io
 import os
 import re
@@ -12,8 +14,11 @@ from pathlib import Path
 
 import pytest
 
+import capsrl
+
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(?:<!-- ([\w ]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
+EXTRA_OF = {"capsrl.spacy": "spacy", "capsrl.train.loop": "torch", "capsrl.serve.app": "fastapi"}
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
@@ -101,6 +106,22 @@ def test_the_tree_names_folders_that_exist():
     assert inside == {path.parent.name for path in (ROOT / "capsrl").glob("*/__init__.py")} | {
         "models"
     }
+
+
+def test_names_that_stay_exist():
+    """The table of docs/api.md: its names are there, and the code of other pages has no others."""
+    table = re.findall(r"^\| `(capsrl[\w.]*)` \| (.*) \|$", read("docs/api.md"), re.M)
+    public = {module: set(re.findall(r"`(\w+)`", names)) for module, names in table}
+    assert public["capsrl"] == set(capsrl.__all__)
+    for module, names in public.items():
+        pytest.importorskip(EXTRA_OF.get(module, "capsrl"))
+        imported = importlib.import_module(module)
+        assert [name for name in names if not hasattr(imported, name)] == [], module
+    for page in PAGES:
+        for _, language, code in BLOCK.findall(read(page)):
+            for node in ast.walk(ast.parse(code)) if language == "python" else ():
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("capsrl"):
+                    assert {name.name for name in node.names} <= public[node.module], page
 
 
 def anchors(text: str) -> set[str]:

@@ -306,7 +306,7 @@ def make_model(folder: Path, **changes: object) -> Path:
     """Write the settings of a model, all that a recipe reads of it."""
     folder.mkdir()
     embeddings = {"transformer": "../encoders/some", "fine_tune": True}
-    config = {"format": 1, "span_width": 8, "embeddings": embeddings, **changes}
+    config = {"format": 1, "phrase_width": 8, "embeddings": embeddings, **changes}
     (folder / "config.json").write_text(json.dumps(config))
     return folder
 
@@ -323,7 +323,7 @@ def test_settings_of_the_start_model(tmp_path):
     changes = ("[model.embeddings]", "dropout = 0.3", "[model.capsules]", "iterations = 4")
     recipe = read_recipe(write_start(tmp_path, "start", *changes))
     assert recipe.train.from_ == str(tmp_path / "start")
-    assert (recipe.model.span_width, recipe.model.embeddings.fine_tune) == (8, True)
+    assert (recipe.model.phrase_width, recipe.model.embeddings.fine_tune) == (8, True)
     assert recipe.model.embeddings.transformer == "../encoders/some"
     assert (recipe.model.embeddings.dropout, recipe.model.capsules.iterations) == (0.3, 4)
     assert settings_by_name(recipe)["train.from"] == "start"
@@ -339,9 +339,9 @@ def test_a_shipped_model_is_named(tmp_path):
 
 def test_settings_that_conflict_with_the_start_model(tmp_path):
     make_model(tmp_path / "start")
-    path = write_start(tmp_path, "start", "[model]", "span_width = 4", "[model.embeddings]")
+    path = write_start(tmp_path, "start", "[model]", "phrase_width = 4", "[model.embeddings]")
     assert problems(path, "model.embeddings.learned=7") == [
-        f"{path}: model.span_width: expected 8 as in {tmp_path / 'start'}, from which training "
+        f"{path}: model.phrase_width: expected 8 as in {tmp_path / 'start'}, from which training "
         "starts, got 4; remove it",
         f"--set: model.embeddings.learned: expected 0 as in {tmp_path / 'start'}, from which "
         "training starts, got 7; remove it",
@@ -351,8 +351,8 @@ def test_settings_that_conflict_with_the_start_model(tmp_path):
 def test_no_start_model(tmp_path):
     path = write_start(tmp_path, "nowhere")
     assert problems(path) == [
-        f"{path}: train.from: {tmp_path / 'nowhere'}: expected a model folder, or the name of a "
-        "model that ships with capsrl (en), got neither"
+        f"{path}: train.from: {tmp_path / 'nowhere'}: not a model folder, nor the name of a "
+        "model that ships with capsrl (en)"
     ]
     make_model(tmp_path / "new", format=99)
     [problem] = problems(write_start(tmp_path, "new"))

@@ -4,7 +4,7 @@ from itertools import islice
 
 import pytest
 
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.sentence import Sentence
 

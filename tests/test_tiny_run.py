@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from capsrl.cli import app
 from capsrl.errors import ConfigError, ModelError

@@ -1,7 +1,6 @@
 """What a bulk run does: where its input and output are and how it labels."""
 
 import dataclasses
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import Any
 import capsrl
 from capsrl.frames.user import user_index
 from capsrl.labeler import Labeler
+from capsrl.models import find_model
 from capsrl.options import Options
-from capsrl.predict.loading import choose_runtime
+from capsrl.predict.folder import choose_runtime, fingerprint
+from capsrl.tables.columns import NOTHING, Passed
 from capsrl.tables.documents import MAX_CHARACTERS, Input
-from capsrl.tables.schema import NOTHING, Passed
 
 AUTO = "auto"  # the device: GPUs if there are any
 FORMATS = ("jsonl", "parquet", "csv", "tsv")
@@ -78,6 +78,10 @@ class Job:
             runtime=self.runtime,
         )
 
+    def fingerprint(self) -> str:
+        """A digest of the files of the model, and of the frames that explain its answers."""
+        return fingerprint(find_model(self.model), Path(self.frames or user_index()))
+
     def settings(self) -> dict[str, Any]:
         """What the output depends on besides the inputs, for the plan."""
         options = dataclasses.asdict(self.options)
@@ -91,21 +95,8 @@ class Job:
             "id_column": self.id_column,
             "encoding": self.encoding,
             "max_characters": self.max_characters,
-            "model": fingerprint(self.model, self.frames),
+            "model": self.fingerprint(),
             "device": self.device,
-            "runtime": choose_runtime(capsrl.find_model(self.model), self.device, self.runtime),
+            "runtime": choose_runtime(find_model(self.model), self.device, self.runtime),
             "options": {**options, "pos": options["pos"] and list(options["pos"])},
         }
-
-
-def fingerprint(model: str, frames: str | None) -> str:
-    """A digest of the files of a model, and of the frames that explain its answers."""
-    folder = capsrl.find_model(model)
-    digest = hashlib.sha256()
-    for root in (folder, Path(frames) if frames is not None else user_index()):
-        for file in [root] if root.is_file() else sorted(root.rglob("*")):
-            if file.is_file() and file.suffix != ".md":
-                with file.open("rb") as opened:
-                    content = hashlib.file_digest(opened, "sha256").hexdigest()
-                digest.update(f"{file.relative_to(root).as_posix()} {content}\n".encode())
-    return digest.hexdigest()

@@ -14,9 +14,10 @@ from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError
-from capsrl.files.local import STANDARD, is_url
+from capsrl.files.opening import STANDARD
+from capsrl.files.remote import is_url
+from capsrl.tables.columns import find_passed
 from capsrl.tables.documents import find_inputs
-from capsrl.tables.schema import find_passed
 
 
 def label_in_bulk(

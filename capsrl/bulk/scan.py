@@ -1,6 +1,5 @@
 """Read the inputs of a bulk run for its plan: size, digest, and where their parts begin."""
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -10,14 +9,14 @@ import numpy as np
 
 from capsrl.bulk.plan import Plan, Source
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import file_system_of, is_url
+from capsrl.files.opening import file_digest
+from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.documents import Input
 
 TEXT_OF_SHARD = 1 << 17  # characters of text in a shard of the default size, about
 MAX_ROWS = 2_000  # in a shard of the default size
 _SAMPLE = 100  # documents of an input that show how long they are
 _SAMPLED_INPUTS = 20
-_BLOCK = 1 << 20
 
 
 def scan(source: Input, shard_size: int) -> Source:
@@ -30,7 +29,7 @@ def scan(source: Input, shard_size: int) -> Source:
         source.path,
         size,
         stamp,
-        _digest(source.path),
+        file_digest(source.path, digits=64),
         n_rows,
         np.array([first for first, *_ in parts], np.int64),
         np.array([offset for _, offset, _ in parts], np.int64) if has_offsets else None,
@@ -85,28 +84,11 @@ def check_inputs(plan: Plan, paths: Iterable[str], where: str) -> None:
         )
     for source in plan.sources:
         size, stamp = stat(source.path)
-        if size != source.size or (stamp != source.stamp and _digest(source.path) != source.digest):
+        if size != source.size or (
+            stamp != source.stamp and file_digest(source.path, digits=64) != source.digest
+        ):
             raise ConfigError(
                 f"{where}: expected {source.path} as it was when this folder was begun, "
                 f"{source.size:,} bytes, got {size:,} bytes with another content; "
                 "give another folder"
             )
-
-
-def _digest(path: str) -> str:
-    digest = hashlib.sha256()
-    try:
-        with _open_raw(path) as file:
-            while data := file.read(_BLOCK):
-                digest.update(data)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
-    return digest.hexdigest()
-
-
-def _open_raw(path: str) -> Any:  # noqa: ANN401 - a binary file
-    """Open a file as it is, compressed or not."""
-    if not is_url(path):
-        return open(path, "rb")
-    fs, inner = file_system_of(path)
-    return fs.open(inner)

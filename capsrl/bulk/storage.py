@@ -5,17 +5,17 @@ is uploaded, and an object is visible only when its upload is complete.
 """
 
 import contextlib
-import errno
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import file_system_of, is_url
+from capsrl.errors import ConfigError
+from capsrl.files.remote import file_system_of, is_url
+from capsrl.files.replacing import DISK_FULL, replacing, writing_errors
 
 try:
     import fcntl
@@ -24,7 +24,6 @@ except ImportError:  # Windows
 
 # An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
 _OBJECT_STORES = {"abfs", "abfss", "az", "gcs", "gs", "memory", "oss", "s3", "s3a"}
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _TEMPORARY = "tmp"  # files that are being written, on a disk
 
 
@@ -108,15 +107,15 @@ class Folder:
         else:
             with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
                 path = Path(folder) / Path(name).name
-                with _writing_errors(f"{self.url}/{name}", only=_FULL):
+                with writing_errors(f"{self.url}/{name}", only=DISK_FULL):
                     yield path
-                with _writing_errors(f"{self.url}/{name}"):
+                with writing_errors(f"{self.url}/{name}"):
                     self._upload(path, self._path(name))
 
     def append(self, name: str, data: bytes) -> None:
         """Append to a file on a disk."""
         assert self.is_local
-        with _writing_errors(f"{self.url}/{name}"):
+        with writing_errors(f"{self.url}/{name}"):
             os.makedirs(self.url, exist_ok=True)
             with open(self._path(name), "ab") as file:
                 file.write(data)
@@ -152,7 +151,7 @@ class Folder:
         if not self.is_local or fcntl is None:
             yield
             return
-        with _writing_errors(self.url):
+        with writing_errors(self.url):
             os.makedirs(self.url, exist_ok=True)
             file = open(self._path("lock"), "wb")  # noqa: SIM115 - closed below
         with file:
@@ -186,22 +185,11 @@ class Folder:
     def _renaming(self, name: str) -> Iterator[Path]:
         target = Path(self._path(name))
         folder = Path(self._path(_TEMPORARY))
-        with _writing_errors(str(target)):
+        with writing_errors(target):
             for each in (folder, target.parent):
                 each.mkdir(parents=True, exist_ok=True)
-        temporary = folder / f"{secrets.token_hex(8)}-{target.name}"
-        try:
-            # The caller's block may fail for other reasons; only a full disk is surely ours.
-            with _writing_errors(str(target), only=_FULL):
-                yield temporary
-            with _writing_errors(str(target)), open(temporary, "rb") as file:
-                # On the disk before it gets its name: a power cut must not leave an empty shard.
-                os.fsync(file.fileno())
-                os.replace(temporary, target)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                temporary.unlink()
-            raise
+        with replacing(target, temporary_folder=folder) as temporary:
+            yield temporary
 
     def _upload(self, path: Path, target: str) -> None:
         if self._is_object_store:
@@ -212,14 +200,3 @@ class Folder:
         self._fs.makedirs(temporary.rpartition("/")[0], exist_ok=True)
         self._fs.put_file(str(path), temporary)
         self._fs.mv(temporary, target)
-
-
-@contextlib.contextmanager
-def _writing_errors(name: str, only: Collection[int] | None = None) -> Iterator[None]:
-    """Turn errors of the system, or those with one of these numbers, into a DataError."""
-    try:
-        yield
-    except OSError as error:
-        if only is not None and error.errno not in only:
-            raise
-        raise DataError(f"{name}: cannot be written: {error.strerror or error}") from None

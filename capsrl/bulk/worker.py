@@ -11,7 +11,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from capsrl.bulk.failures import Task
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.plan import Piece
 from capsrl.bulk.rows import RowReader
 from capsrl.bulk.status import Counts, counts_name, error_kind
@@ -19,10 +19,10 @@ from capsrl.bulk.storage import Folder
 from capsrl.errors import ModelError
 from capsrl.formats.jsonl import format_object
 from capsrl.sentence import Sentence
+from capsrl.tables.cells import Cells
+from capsrl.tables.columns import arrow_schema, columns_of
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
-from capsrl.tables.rows import Cells
-from capsrl.tables.schema import arrow_schema, columns_of
 from capsrl.tables.writing import csv_parts, write_parquet
 
 
@@ -51,7 +51,7 @@ class Worker:
         job.enter_folder()
         self._job = job
         self._labeler = job.load()
-        if fingerprint(job.model, job.frames) != model:
+        if job.fingerprint() != model:
             raise ModelError(
                 f"{job.model}: expected the model and frames of the plan, got others on "
                 f"{os.uname().nodename}; install the same on all machines"

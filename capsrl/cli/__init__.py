@@ -1,6 +1,7 @@
 """The `capsrl` command: loads the subcommand that is asked for and turns errors into exit codes."""
 
 import atexit
+import difflib
 import gc
 import importlib
 import os
@@ -10,13 +11,12 @@ import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any, NoReturn
+from typing import NoReturn
 
-import typer
-from typer.core import TyperCommand, TyperGroup
+import click
 
 from capsrl import __version__
-from capsrl.errors import CapsrlError, install_hint
+from capsrl.errors import CapsrlError, ConfigError, install_hint
 
 # Package that may be missing -> the extra that installs it.
 EXTRAS = {
@@ -32,98 +32,76 @@ EXTRAS = {
 # others.
 _COMMANDS = {
     "label": ("Label", "Find who did what to whom in text, files and folders."),
-    "bulk": ("Label", "Label tables and folders of any size, on all cores or on a Ray cluster."),
+    "bulk": ("Label", "Label tables and folders of any size, on all cores or a Ray cluster."),
     "serve": ("Label", "Run a web service with a demo page."),
     "frames": ("Label", "Make an index of PropBank frame files, which say what roles mean."),
     "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),
     "train": ("Your own models", "Train a model from a recipe."),
-    "distill": ("Your own models", "Label text with models that another one learns from."),
-    "calibrate": ("Your own models", "Make the probabilities of a model mean what they say."),
-    "export": ("Your own models", "Write the graphs with which a model labels without torch."),
+    "calibrate": ("Your own models", "Calibrate the probabilities of a model on a gold file."),
+    "export": ("Your own models", "Export a model to ONNX, to run without torch."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
 }
 
 
-class _Command(TyperCommand):
-    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
-        return _without_bool(super().get_params(ctx))
+class _Commands(click.Group):
+    """The commands, each imported when it is invoked, not when it is listed."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
-        # In a column of its own, --no-x leaves too little of 80 columns for the names of others.
-        for parameter in self.params:
-            parameter.opts = [*parameter.opts, *parameter.secondary_opts]
-            parameter.secondary_opts = []
-        super().format_help(ctx, formatter)
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
 
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        module = importlib.import_module(f"capsrl.cli.{cmd_name}")
+        found: click.Command = getattr(module, f"{cmd_name}_command")
+        return found
 
-class _LazyGroup(TyperGroup):
-    """A group whose commands are imported when they are invoked, not when they are listed."""
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS:
+            raise ConfigError(_unknown("command", args[0], _COMMANDS))
+        return super().resolve_command(ctx, args)
 
-    def get_params(self, ctx: Any) -> Any:  # noqa: ANN401
-        return _without_bool(super().get_params(ctx))
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        width = max(map(len, _COMMANDS))
+        for heading in dict.fromkeys(heading for heading, _ in _COMMANDS.values()):
+            with formatter.section(heading):
+                rows = [(name, help) for name, (its, help) in _COMMANDS.items() if its == heading]
+                formatter.write_dl([(name.ljust(width), help) for name, help in rows])
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
-        name, _, rest = super().resolve_command(ctx, args)
-        assert name is not None
-        module = importlib.import_module(f"capsrl.cli.{name}")
-        single = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-        single.command(name, cls=_Command)(getattr(module, f"{name}_command"))
-        return name, typer.main.get_command(single), rest
-
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401
+    def invoke(self, ctx: click.Context) -> None:
+        # click would print an empty line or exit with 1.
         try:
-            return super().invoke(ctx)
+            super().invoke(ctx)
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
             sys.exit(130)
+        except BrokenPipeError:  # `capsrl ... | head`
+            sys.stderr.close()
+            sys.exit(141)
 
 
-def _without_bool(parameters: Iterable[Any]) -> list[Any]:
-    """The same parameters, without `<bool>` after flags in the help."""
-    found = list(parameters)
-    for parameter in found:
-        if getattr(parameter, "is_flag", False):
-            parameter.metavar = ""
-    return found
-
-
-app = typer.Typer(
-    help="Semantic role labeling with capsule networks: who did what to whom.",
-    cls=_LazyGroup,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",  # paragraphs of docstrings are filled to the terminal's width
+app = click.version_option(__version__, message="capsrl %(version)s")(
+    _Commands(help="Semantic role labeling with capsule networks: who did what to whom.")
 )
 
 
-def _placeholder() -> None:
-    """Stands for a command in the list of commands; `resolve_command` replaces it."""
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"unknown {what} {name}" + (f"; did you mean {close[0]}?" if close else "")
 
 
-for _name, (_panel, _help) in _COMMANDS.items():
-    app.command(_name, help=_help, rich_help_panel=_panel)(_placeholder)
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"capsrl {__version__}")
-        raise typer.Exit()
-
-
-@app.callback()
-def _options(
-    *,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Show the version and exit."
-        ),
-    ] = False,
-) -> None:
-    """Options that come before the subcommand."""
+def _usage_message(error: click.UsageError) -> str:
+    """A mistake that click has found, in one line, as those that we find."""
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        known = [flag for each in error.ctx.command.params for flag in each.opts]
+        return _unknown("option", error.option_name, known)
+    sentence = " ".join(error.format_message().split()).removesuffix(".")
+    advice = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
+    return f"{sentence[0].lower()}{sentence[1:]}{advice}"
 
 
 class _Terminated(BaseException):
@@ -162,16 +140,16 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
-            app()
+            # Commands return None; --help and --version their exit code.
+            sys.exit(app.main(sys.argv[1:] or ["--help"], standalone_mode=False))
     except CapsrlError as error:
         _fail(error)
+    except click.UsageError as error:
+        _fail(_usage_message(error))
     except ModuleNotFoundError as error:
         if error.name not in EXTRAS:
             raise
         _fail(f"this command needs {error.name}: {install_hint(EXTRAS[error.name])}")
-    except BrokenPipeError:  # `capsrl ... | head`
-        sys.stderr.close()
-        sys.exit(141)
     except _Terminated:
         before = signal.SIG_DFL
         signal.signal(signal.SIGTERM, before)

@@ -4,97 +4,99 @@ import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, TextIO
-
-import typer
+from typing import TextIO
 
 from capsrl.bulk.job import AUTO, FORMATS, Job
 from capsrl.bulk.status import read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 from capsrl.cli.inputs import note_skipped
-from capsrl.cli.options import Encoding, Frames, Model, Runtime, option, split_names, with_fields
+from capsrl.cli.options import (
+    ENCODING,
+    FRAMES,
+    MODEL,
+    ROWS_OPTION,
+    RUNTIME,
+    argument,
+    command,
+    field_options,
+    format_option,
+    option,
+    table_options,
+)
 from capsrl.errors import ConfigError
-from capsrl.files.local import suffix_of
-from capsrl.options import Options
+from capsrl.files.opening import suffix_of
+from capsrl.options import TEXT_LAYOUT, Options
+from capsrl.tables.columns import ROWS
 from capsrl.tables.documents import FORMATS as INPUT_FORMATS
 from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.schema import ROWS
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
 
 
-@with_fields("options", Options, without=("predicates", "trace"))
+@command(
+    {
+        "Input": [
+            argument("inputs", "IN...", "Files, folders, patterns or URLs.", required=False),
+            format_option("--from", INPUT_FORMATS),
+            ENCODING,
+            *table_options(MAX_CHARACTERS),
+            *field_options(Options, TEXT_LAYOUT),
+        ],
+        "Output": [
+            argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
+            option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
+            ROWS_OPTION,
+        ],
+        "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
+        "Model": [
+            MODEL,
+            FRAMES,
+            option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
+            RUNTIME,
+        ],
+        "Run": [
+            option("--workers N", "Worker processes (default: one per core or GPU).", low=1),
+            option("--threads N", "CPU threads of a worker.", low=1, default=1),
+            option("--shard-size ROWS", "Rows of a shard (default: by their length).", low=1),
+            option("--address ADDRESS", "Ray cluster: auto or HOST:6379 (default: none)."),
+            option("--status", "Show the progress of the run writing to OUT."),
+        ],
+    },
+    options=Options,
+)
 def bulk_command(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="IN...",
-            help="Files, folders, patterns or URLs of tables and texts.",
-            show_default=False,
-        ),
-    ] = None,
-    output: Annotated[
-        str, typer.Argument(metavar="OUT", help="Folder or URL of the output.", show_default=False)
-    ] = "",
+    inputs: Sequence[str],
+    output: str,
     *,
-    text_column: Annotated[
-        str | None, option("NAME", "Column of the texts. Default: text.")
-    ] = None,
-    id_column: Annotated[
-        str | None, option("NAME", "Column of the ids. Default: id if there is one.")
-    ] = None,
-    from_format: Annotated[
-        str | None,
-        option("FORMAT", f"{', '.join(INPUT_FORMATS)}. Default: by the suffix.", "--from"),
-    ] = None,
-    encoding: Encoding = None,
-    columns: Annotated[
-        str | None, option("NAMES", "Other columns to keep, with commas. Default: all.")
-    ] = None,
-    max_characters: Annotated[int, option("N", "Longer texts are errors.", min=1)] = MAX_CHARACTERS,
-    to_format: Annotated[
-        str, option("FORMAT", f"Format of the output: {', '.join(FORMATS)}.", "--to")
-    ] = "jsonl",
-    rows: Annotated[
-        str | None,
-        option("argument|sentence", "What a row is. Default: argument in tables, else sentence."),
-    ] = None,
-    model: Model = "en",
-    frames: Frames = None,
-    device: Annotated[
-        str,
-        option("DEVICE", "cpu, or cuda for one worker per GPU. Default: GPUs if there are any."),
-    ] = AUTO,
-    runtime: Runtime = None,
-    workers: Annotated[
-        int | None, option("N", "Worker processes. Default: one per core or GPU.", min=1)
-    ] = None,
-    threads: Annotated[int, option("N", "CPU threads of a worker.", min=1)] = 1,
-    shard_size: Annotated[
-        int | None,
-        option(
-            "ROWS", "Rows of a shard. Default: those of 130,000 characters, at most 2,000.", min=1
-        ),
-    ] = None,
-    address: Annotated[
-        str | None,
-        option("ADDRESS", "Ray cluster: auto or HOST:6379. Default: Ray on this machine."),
-    ] = None,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show how far the run that writes OUT is, and exit.")
-    ] = False,
+    from_format: str | None,
+    encoding: str | None,
+    text_column: str | None,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    max_characters: int,
+    to_format: str,
+    rows: str | None,
+    model: str,
+    frames: str | None,
+    device: str,
+    runtime: str | None,
+    workers: int | None,
+    threads: int,
+    shard_size: int | None,
+    address: str | None,
+    status: bool,
     options: Options,
 ) -> None:
     """Label tables and folders of any size.
 
     IN are CSV, TSV, JSON lines or Parquet files with a column of texts, or text files, also
-    compressed. OUT/data gets one file for each shard of the rows. A run that was stopped or killed
-    goes on with the same command, and its output is the same as without the interruption.
+    compressed. OUT/data gets one file for each shard of the rows. The same command resumes a run
+    that was stopped or killed; the output is the same as without the interruption.
 
-    The exit code is 0, or 2 for a mistake in the command or the files, or 3 if some documents could
-    not be labeled: those have an error in the output.
+    Exit code: 0; 2 for a mistake in the command or the files; 3 if some documents could not be
+    labeled (the output says why).
     """
     if status:
         _write(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
@@ -120,27 +122,27 @@ def bulk_command(
         threads=threads,
         options=options,
     )
-    _note_skipped(inputs or [], output)
+    _note_skipped(inputs, output)
     with show_progress() as report:
         last = label_in_bulk(
-            inputs or [],
+            inputs,
             job,
             n_workers=workers,
             shard_size=shard_size,
-            columns=split_names(columns),
+            columns=columns,
             address=address,
             report=report,
         )
     _write(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
-        raise typer.Exit(NOT_ALL)
+        sys.exit(NOT_ALL)
 
 
 def _write(lines: Iterable[str], file: TextIO) -> None:
     file.writelines(f"{line}\n" for line in lines)
 
 
-def _only(output: str, inputs: Sequence[str] | None) -> str:
+def _only(output: str, inputs: Sequence[str]) -> str:
     if inputs or not output:
         raise ConfigError(
             "--status: expected one output folder, got " + ("more" if output else "none")
@@ -148,7 +150,7 @@ def _only(output: str, inputs: Sequence[str] | None) -> str:
     return output
 
 
-def _checked_output(inputs: Sequence[str] | None, output: str) -> str:
+def _checked_output(inputs: Sequence[str], output: str) -> str:
     if not inputs:
         got = f"only {output}" if output else "nothing"
         raise ConfigError(f"expected files to label, then an output folder, got {got}")

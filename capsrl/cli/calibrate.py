@@ -1,37 +1,38 @@
-"""`capsrl calibrate MODEL GOLD`: make the probabilities of a model mean what they say."""
+"""`capsrl calibrate MODEL GOLD`: calibrate the probabilities of a model."""
 
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
-
-import typer
 
 import capsrl
-from capsrl.cli.calibration_tables import print_fit
-from capsrl.cli.options import Device, FromCorpus, Json, Threads
-from capsrl.cli.scoring import read_corpus
+from capsrl.cli.options import DEVICE, FROM_CORPUS, JSON, THREADS, argument, command
+from capsrl.cli.tables import print_fit
 from capsrl.errors import DataError
+from capsrl.formats.formats import read_corpus
+from capsrl.models import shipped_models
 
 
+@command(
+    {
+        "Arguments": [
+            argument("model", "MODEL", "Name or folder of a model."),
+            argument("gold", "GOLD", "File with gold propositions, usually the dev set."),
+        ],
+        "Options": [FROM_CORPUS, DEVICE, THREADS, JSON],
+    }
+)
 def calibrate_command(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="A model folder, or the name of a model.")
-    ],
-    gold: Annotated[
-        str,
-        typer.Argument(metavar="GOLD", help="File with gold propositions, usually the dev set."),
-    ],
+    model: str,
+    gold: str,
     *,
-    from_format: FromCorpus = None,
-    device: Device = None,
-    threads: Threads = None,
-    as_json: Json = False,
+    from_format: str | None,
+    device: str | None,
+    threads: int | None,
+    as_json: bool,
 ) -> None:
     """Fit calibrated probabilities and save them in the model folder, as calibration.json.
 
-    Prints the calibration errors on GOLD before and after. Those after are cross-validated: each
-    fifth of the file is calibrated by what the others say.
+    Prints the calibration errors on GOLD before and after; those after are 5-fold cross-validated.
     """
     # Here, so that --help needs no torch.
     from capsrl.train.calibrate import calibrate
@@ -42,7 +43,7 @@ def calibrate_command(
         fit = calibrate(labeler, sentences)
     except DataError as error:
         raise DataError(f"{gold}: {error}") from None
-    folder = capsrl.shipped_models().get(model, Path(model))
+    folder = shipped_models().get(model, Path(model))
     file = fit.calibration.save(folder)
     if as_json:
         report = {"before": fit.before.to_dict(), "after": fit.after.to_dict()}

@@ -1,110 +1,52 @@
-"""`capsrl convert IN OUT`: convert a corpus to another format, or make one from its sources."""
+"""`capsrl convert IN OUT`: convert a corpus to another format."""
 
 import sys
-from typing import Annotated
-
-import typer
 
 from capsrl.cli.inputs import check_text, refuse_same
-from capsrl.cli.options import Encoding, From, option
+from capsrl.cli.options import ENCODING, argument, command, format_option, option
 from capsrl.cli.progress import watched_lines
-from capsrl.errors import ConfigError
-from capsrl.files.local import name_of
+from capsrl.files.opening import name_of
 from capsrl.formats.formats import (
     EXPORTS,
+    READABLE,
     TEXT,
     WRITABLE,
     format_of,
     parse_sentences,
     write_sentences,
 )
-from corpora.clear_parser import PIPELINE
-from corpora.convert import CORPORA, SUFFIX, convert_corpus
 
 
+@command(
+    {
+        "Arguments": [
+            argument("source", "IN", "File to read; - is stdin."),
+            argument("target", "OUT", "File to write; - is stdout."),
+        ],
+        "Options": [
+            format_option("--from", READABLE),
+            ENCODING,
+            format_option("--to", (*WRITABLE, *EXPORTS)),
+            option("--merge CONLLU", "CoNLL-U file with the words of IN (stand-off UP 2.0)."),
+            option("--spans FILE", "Phrases of the arguments of IN: a file *.spans.tsv."),
+        ],
+    }
+)
 def convert_command(
-    source: Annotated[
-        str,
-        typer.Argument(
-            metavar="IN", help="File to read; - is stdin. Or a corpus: ewt, up, frames."
-        ),
-    ],
-    target: Annotated[
-        str,
-        typer.Argument(
-            metavar="OUT", help="File to write; - is stdout. For a corpus: folder to write."
-        ),
-    ],
+    source: str,
+    target: str,
     *,
-    from_format: From = None,
-    encoding: Encoding = None,
-    to_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the output: {', '.join((*WRITABLE, *EXPORTS))}. "
-            "Default: by the suffix of OUT.",
-            "--to",
-        ),
-    ] = None,
-    merge: Annotated[
-        str | None,
-        option("CONLLU", "Treebank with the words of a Universal PropBank 2.0 stand-off file."),
-    ] = None,
-    spans: Annotated[
-        str | None, option("FILE", "Phrases of the arguments of IN: a file *.spans.tsv.")
-    ] = None,
-    ud: Annotated[str | None, option("FOLDER", "For ewt and up: the UD treebank.")] = None,
-    propbank: Annotated[
-        str | None, option("FOLDER", "For ewt: a checkout of propbank-release.")
-    ] = None,
-    up: Annotated[
-        str | None, option("FOLDER", "For up: Universal Propositions 2.0 of the treebank.")
-    ] = None,
-    frames: Annotated[
-        str | None, option("FOLDER", "For frames: PropBank frame files, *.xml.")
-    ] = None,
-    parser: Annotated[
-        str | None,
-        option(
-            "PIPELINE", f"For frames: English spaCy pipeline, a name or folder. Default: {PIPELINE}"
-        ),
-    ] = None,
-    without: Annotated[
-        list[str] | None,
-        option("FILE", "For frames: leave out what overlaps FILE; may be repeated."),
-    ] = None,
-    suffix: Annotated[
-        str | None, option("SUFFIX", f"For a corpus: suffix of the files. Default: {SUFFIX}")
-    ] = None,
+    from_format: str | None,
+    encoding: str | None,
+    to_format: str | None,
+    merge: str | None,
+    spans: str | None,
 ) -> None:
     """Convert a corpus to another format.
 
-    Formats are known by suffix (.txt .conll09 .conll .conllu .conllup .jsonl .ndjson, also with
-    .gz or .xz), or named. OUT is replaced only when everything has been written.
-
-    `capsrl convert ewt --ud FOLDER --propbank FOLDER OUT` makes the English Web Treebank with
-    PropBank, `capsrl convert up --ud FOLDER --up FOLDER OUT` a language of Universal Propositions
-    2.0, with one file per split in the folder OUT. `capsrl convert frames --frames FOLDER OUT`
-    makes OUT/examples from the examples in PropBank frame files, for data.partial of a recipe.
+    Formats are known by suffix (.txt .conll09 .conll .conllu .conllup .jsonl .ndjson), also of
+    compressed files (.gz .xz .bz2 .zst), or named. OUT is replaced when all has been written.
     """
-    folders = {"--ud": ud, "--propbank": propbank, "--up": up, "--frames": frames}
-    frames_options = {"--parser": parser, "--without": " ".join(without or ()) or None}
-    if source in CORPORA and from_format is None:
-        of_files = {"--encoding": encoding, "--to": to_format, "--merge": merge, "--spans": spans}
-        _refuse(source, of_files, "with a file")
-        if source != "frames":
-            _refuse(source, frames_options, "with frames")
-        convert_corpus(
-            source,
-            target,
-            folders,
-            suffix=suffix or SUFFIX,
-            parser=parser or PIPELINE,
-            without=without or (),
-        )
-        return
-    _refuse(source, {**folders, **frames_options, "--suffix": suffix}, "with ewt, up or frames")
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=(*WRITABLE, *EXPORTS), option="--to")
     # A file may be read and written anew in its own format, which loses nothing.
@@ -119,9 +61,3 @@ def convert_command(
         )
         n = write_sentences(sentences, target, written_as)
     sys.stderr.write(f"{n:,} sentence{'' if n == 1 else 's'}\n")
-
-
-def _refuse(source: str, options: dict[str, str | None], unless: str) -> None:
-    for flag, value in options.items():
-        if value is not None:
-            raise ConfigError(f"{source}: expected {flag} only {unless}, got {flag} {value}")

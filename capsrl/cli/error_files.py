@@ -8,7 +8,7 @@ from typing import Any
 
 from capsrl.cli.error_page import error_page
 from capsrl.errors import ConfigError
-from capsrl.files.local import open_writer, suffix_of
+from capsrl.files.opening import open_writer, suffix_of
 from capsrl.score import Comparison
 
 PAGE, LINES = (".html", ".htm"), (".jsonl",)

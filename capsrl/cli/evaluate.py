@@ -2,27 +2,39 @@
 
 import itertools
 from dataclasses import asdict
-from typing import Annotated
-
-import typer
 
 import capsrl
-from capsrl.cli.options import Device, Model, Runtime, Threads, with_fields
-from capsrl.cli.scoring import ScoreOptions, check_standard_input, report_scores
-from capsrl.options import RAW_TEXT, Options
+from capsrl.cli.options import (
+    DEVICE,
+    MODEL,
+    RUNTIME,
+    THREADS,
+    argument,
+    check_standard_input,
+    command,
+    field_options,
+)
+from capsrl.cli.score import SCORING, ScoreOptions, report_scores
+from capsrl.options import TEXT_LAYOUT, Options
 
 
-@with_fields("options", ScoreOptions)
-@with_fields("labeling", Options, without=(*RAW_TEXT, "trace"))
+@command(
+    {
+        "Arguments": [argument("gold", "GOLD", "File with gold propositions; - is stdin.")],
+        **SCORING,
+        "Labeling": field_options(Options, without=(*TEXT_LAYOUT, "trace")),
+        "Model": [MODEL, DEVICE, THREADS, RUNTIME],
+    },
+    options=ScoreOptions,
+    labeling=Options,
+)
 def evaluate_command(
-    gold: Annotated[
-        str, typer.Argument(metavar="GOLD", help="File with gold propositions; - is stdin.")
-    ],
+    gold: str,
     *,
-    model: Model = "en",
-    device: Device = None,
-    threads: Threads = None,
-    runtime: Runtime = None,
+    model: str,
+    device: str | None,
+    threads: int | None,
+    runtime: str | None,
     labeling: Options,
     options: ScoreOptions,
 ) -> None:

@@ -1,38 +1,25 @@
 """`capsrl frames FOLDER`: make an index of PropBank frame files."""
 
 import sys
-from typing import Annotated
 
-import typer
-
-from capsrl.cli.options import option
+from capsrl.cli.options import argument, command, option
 from capsrl.frames.user import user_index
 from capsrl.frames.xml import read_frames
 
 
-def frames_command(
-    folder: Annotated[
-        str,
-        typer.Argument(metavar="FOLDER", help="PropBank frame files (*.xml).", show_default=False),
-    ],
-    *,
-    output: Annotated[
-        str | None,
-        option(
-            "FILE",
-            "File to write. Default: in your data folder, for all models.",
-            "--output",
-            "-o",
-        ),
-    ] = None,
-    facts: Annotated[
-        bool, typer.Option("--facts", help="Leave out definitions and descriptions of roles.")
-    ] = False,
-    source: Annotated[
-        str | None,
-        option("TEXT", "Where the files come from, and their license; written into the index."),
-    ] = None,
-) -> None:
+@command(
+    {
+        "Arguments": [argument("folder", "FOLDER", "PropBank frame files (*.xml).")],
+        "Options": [
+            option(
+                "-o, --output FILE", "File to write (default: in your data folder, for all models)."
+            ),
+            option("--facts", "Leave out definitions and descriptions of roles."),
+            option("--source TEXT", "Origin and license of the files, for the index."),
+        ],
+    }
+)
+def frames_command(folder: str, *, output: str | None, facts: bool, source: str | None) -> None:
     """Make an index of PropBank frame files.
 
     With the index in your data folder, all that capsrl labels from then on says what senses and

@@ -14,7 +14,8 @@ from typing import Any, NoReturn
 from capsrl.cli.progress import watched_lines, watched_texts
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import AND_COMPRESSED
-from capsrl.files.local import STANDARD, find_encoding, is_url, name_of, read_lines, suffix_of
+from capsrl.files.opening import STANDARD, find_encoding, name_of, read_lines, suffix_of
+from capsrl.files.remote import is_url
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
 from capsrl.formats.phrase_file import SUFFIX as SPANS
 from capsrl.sentence import Sentence
@@ -127,7 +128,7 @@ def find_sources(
     if encoding is not None:
         find_encoding(encoding, "--encoding")
     if STANDARD in inputs and sys.stdin is None:
-        raise ConfigError("-: expected standard input, got a closed one")
+        raise ConfigError("standard input is closed")
     tables = replace(tables or TableOptions(), encoding=encoding)
     sources: list[Source] = []
     for number, given in enumerate(inputs, start=1):

@@ -6,23 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
-from typing import Annotated
-
-import typer
 
 import capsrl
 from capsrl.cli.inputs import FROM, Source, TableOptions, find_sources, read_source
 from capsrl.cli.options import (
-    Device,
-    Encoding,
-    Frames,
-    Model,
-    Runtime,
-    Threads,
+    DEVICE,
+    ENCODING,
+    FRAMES,
+    MODEL,
+    ROWS_OPTION,
+    RUNTIME,
+    THREADS,
+    argument,
+    command,
+    field_options,
+    format_option,
     option,
     option_errors,
-    split_names,
-    with_fields,
+    table_options,
 )
 from capsrl.cli.outputs import (
     FORMATS,
@@ -36,100 +37,84 @@ from capsrl.cli.outputs import (
 from capsrl.cli.progress import without_waiting
 from capsrl.cli.summary import Summary
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import STANDARD, is_url, name_of
-from capsrl.options import Options, PredicateSource
+from capsrl.files.opening import STANDARD, name_of
+from capsrl.files.remote import is_url
+from capsrl.options import (
+    AUTO_SENTENCES,
+    TEXT_LAYOUT,
+    Options,
+    PredicateSource,
+    decide_predicates,
+)
+from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.documents import MAX_CHARACTERS, Document
 from capsrl.tables.labeled import Labeled
-from capsrl.tables.schema import Passed, find_passed
 from capsrl.tables.writing import TABLES
 
 NOT_ALL = 3  # exit code if some documents could not be labeled
 _BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
-_PEEK = 2048  # sentences of a corpus that show whether it marks predicates
 
 Stream = Iterator[Labeled | None]
 
 
-@with_fields("options", Options)
+@command(
+    {
+        "Input": [
+            argument("inputs", "[INPUT]...", "Text in quotes, files, folders; - is stdin."),
+            format_option("--from", FROM),
+            ENCODING,
+            *table_options(MAX_CHARACTERS),
+            *field_options(Options, TEXT_LAYOUT),
+        ],
+        "Output": [
+            option("-o, --output FILE", "File to write; - is stdout.", default=STANDARD),
+            format_option("--to", FORMATS, default="by suffix, else as above"),
+            ROWS_OPTION,
+        ],
+        "Labeling": field_options(Options, without=TEXT_LAYOUT),
+        "Model": [MODEL, FRAMES, DEVICE, THREADS, RUNTIME],
+    },
+    options=Options,
+)
 def label_command(
-    inputs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="INPUT...",
-            help="Text in quotes, files, folders, or - for standard input, which is the default.",
-            show_default=False,
-        ),
-    ] = None,
+    inputs: Sequence[str],
     *,
-    from_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the input: {', '.join(FROM)}. Default: by the suffix of the file.",
-            "--from",
-        ),
-    ] = None,
-    encoding: Encoding = None,
-    text_column: Annotated[
-        str | None, option("NAME", "Column of a table that has the texts. Default: text.")
-    ] = None,
-    id_column: Annotated[
-        str | None,
-        option("NAME", "Column of a table that has the ids. Default: id, if there is one."),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        option("NAMES", "Other columns to keep, with commas. Default: all."),
-    ] = None,
-    max_characters: Annotated[
-        int, option("N", "Longer texts in tables are errors.", min=1)
-    ] = MAX_CHARACTERS,
-    to_format: Annotated[
-        str | None,
-        option(
-            "FORMAT",
-            f"Format of the output: {', '.join(FORMATS)}. Default: by the suffix of -o, else as in "
-            "the table above.",
-            "--to",
-        ),
-    ] = None,
-    rows: Annotated[
-        str | None,
-        option("argument|sentence", "What a row is. Default: argument in tables, else sentence."),
-    ] = None,
-    output: Annotated[
-        str, option("FILE", "File to write.", "--output", "-o", show_default="standard output")
-    ] = STANDARD,
-    model: Model = "en",
-    frames: Frames = None,
-    device: Device = None,
-    threads: Threads = None,
-    runtime: Runtime = None,
+    from_format: str | None,
+    encoding: str | None,
+    text_column: str | None,
+    id_column: str | None,
+    columns: Sequence[str] | None,
+    max_characters: int,
+    to_format: str | None,
+    rows: str | None,
+    output: str,
+    model: str,
+    frames: str | None,
+    device: str | None,
+    threads: int | None,
+    runtime: str | None,
     options: Options,
 ) -> None:
     """Find who did what to whom.
 
-    An INPUT is the name of a file or folder, a pattern such as "d/*.csv", or text, which has a
-    blank in it. Files are text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv
-    .jsonl .parquet) or corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2
-    .zst). All but HTML are read as they are labeled, so they may be larger than the memory.
+    INPUT is text (with a blank in it), a file, a folder or a pattern such as "d/*.csv". Files are
+    text (.txt), HTML (.html .htm), tables with a column of texts (.csv .tsv .jsonl .parquet) or
+    corpora (.conll09 .conllu .conllup .jsonl), also compressed (.gz .xz .bz2 .zst). Without INPUT,
+    standard input is labeled as it comes: by paragraphs, or by lines:
+    tail -f log | capsrl label --from lines
 
-    Standard input is labeled as it comes: text by paragraphs, since a sentence may go on in the
-    next line, or line by line with `tail -f log | capsrl label --from lines`.
+    INPUT                               to a terminal  to a pipe
+    text in quotes                      table          table
+    text files, tables, standard input  table          jsonl
+    conll09, conllup, jsonl files       table          the same format
+    conllu, up1 files                   table          conllup
 
-    | INPUT | on a terminal | to a pipe |
-    |---|---|---|
-    | text in quotes | table | table |
-    | text files, tables, standard input | table | jsonl |
-    | conll09, conllup, jsonl files | table | the same format |
-    | conllu, up1 files | table | conllup |
-
-    The exit code is 0, or 2 for a mistake in the command or a file that cannot be read, or 3 if
-    some documents could not be labeled: those have an error in the output.
+    Exit code: 0; 2 for a mistake in the command or an unreadable file; 3 if some documents could
+    not be labeled (the output says why).
     """
     # All options are checked before the model is loaded, which takes seconds.
     sources = find_sources(
-        inputs or [],
+        inputs,
         from_format,
         output=output,
         encoding=encoding,
@@ -175,22 +160,22 @@ def label_command(
             format,
             rows=shape,
             passed=passed,
-            title=", ".join(filter(os.path.exists, inputs or [])) or "Propositions",
+            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
             trace=options.trace,
             flush=any(source.is_stream for source in sources),
         ),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
-        raise typer.Exit(NOT_ALL)
+        sys.exit(NOT_ALL)
 
 
 def _passed(
-    sources: Sequence[Source], columns: str | None, format: str, *, in_table: bool
+    sources: Sequence[Source], columns: Sequence[str] | None, format: str, *, in_table: bool
 ) -> Passed:
     """The columns of tables that are kept; also checks that all tables have a column of texts."""
     # The formats without a place for errors have none for columns either.
-    only = split_names(columns) if format in WITH_ERRORS else []
+    only = columns if format in WITH_ERRORS else []
     tables = [source.table for source in sources if source.table is not None]
     if columns is not None and not (tables and format in WITH_ERRORS):
         able = f"an output that has them ({', '.join(WITH_ERRORS)})"
@@ -237,9 +222,9 @@ def _decide(
         return options.predicates, found
     if source.is_text:
         return "found", found
-    first = list(islice(found, _PEEK))
-    marked = any(each and each.sentence and each.sentence.propositions for each in first)
-    return "marked" if marked else "found", chain(first, found)
+    first = list(islice(found, AUTO_SENTENCES))
+    sentences = (each.sentence for each in first if each and each.sentence)
+    return decide_predicates(options, sentences).predicates, chain(first, found)
 
 
 def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]:

@@ -1,108 +1,206 @@
-"""Parameters that several commands share, and commands that take the fields of a dataclass."""
+"""Declare commands: their options, those that several share, and those made of dataclass fields."""
 
 import dataclasses
 import inspect
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-import typer
+import click
 
 from capsrl.errors import ConfigError
-from capsrl.formats.formats import CORPORA, READABLE
+from capsrl.files.opening import STANDARD
+from capsrl.formats.formats import CORPORA
+
+_LEFT = 25  # columns of the names of options; the help of a longer one begins in the next line
+
+Groups = Mapping[str, Sequence[click.Parameter]]
 
 
-def option(metavar: str, help: str, *flags: str, **others: Any) -> Any:  # noqa: ANN401
-    """The description of an option, for `Annotated`; `typer.Option` with the usual arguments.
+class Command(click.Command):
+    """A command whose help lists its arguments and options under headings, in two columns."""
 
-    Of a number below `min` or above `max` the errors are ours, not those of typer.
+    def __init__(self, groups: Groups, callback: Callable[..., None]) -> None:
+        self._groups = groups
+        super().__init__(
+            callback.__name__.removesuffix("_command"),
+            params=[parameter for group in groups.values() for parameter in group],
+            callback=callback,
+            # click fills paragraphs, but for those that begin with \b: here, the tables.
+            help=re.sub(r"\n\n(?=.*\S  +\S)", "\n\n\b\n", inspect.getdoc(callback) or ""),
+        )
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the headings and the options below them; all help texts begin in one column."""
+        rows = {each: each.get_help_record(ctx) or ("", "") for each in self.params}
+        lengths = [len(left) for left, _ in rows.values()]
+        width = max((length for length in lengths if length <= _LEFT), default=0)
+        for heading, group in self._groups.items():
+            with formatter.section(heading):
+                pairs = [(rows[each][0].ljust(width), rows[each][1]) for each in group]
+                formatter.write_dl(pairs, col_max=width)
+
+
+class _Argument(click.Argument):
+    def __init__(self, name: str, *, help: str, **others: Any) -> None:  # noqa: ANN401
+        super().__init__([name], **others)
+        self._help = help
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str]:
+        return str(self.metavar), self._help
+
+
+def argument(name: str, metavar: str, help: str, **others: Any) -> click.Argument:  # noqa: ANN401
+    """A positional argument; one whose metavar ends in `...` may be repeated."""
+    if metavar.endswith("..."):
+        others["nargs"] = -1
+    others.setdefault("required", not metavar.startswith("["))
+    return _Argument(name, metavar=metavar, help=help, **others)
+
+
+def option(
+    flags: str,
+    help: str,
+    *,
+    name: str | None = None,
+    kind: type = str,
+    low: float = -math.inf,
+    high: float = math.inf,
+    **others: Any,  # noqa: ANN401
+) -> click.Option:
+    """An option, such as `option("-o, --output FILE", "File to write.")`; without FILE, a flag.
+
+    name  of the parameter, if it is not that of the flag
+    kind  str, int, float, or list: names with commas between them; int if there is a `low`
     """
-    if "min" in others:
-        low, high = others.pop("min"), others.pop("max", math.inf)
-        metavar += f" [x>={low:g}]" if high == math.inf else f" [{low:g}<=x<={high:g}]"
-        others["callback"] = _range_check(low, high)
-    return typer.Option(*flags, metavar=metavar, help=help, **others)
+    parts = [part.rstrip(",") for part in flags.split()]
+    names = [part for part in parts if part.startswith("-")]
+    if len(names) == len(parts):
+        others["is_flag"] = True
+    else:
+        others |= {"metavar": parts[-1], "type": str, "callback": _reader(kind, low, high)}
+        if others.get("default"):
+            help = f"{help.removesuffix('.')} (default: {others['default']})."
+    return click.Option([*names, *([name] if name else [])], help=help, **others)
 
 
-def _range_check(low: float, high: float) -> Callable[..., float | None]:
-    wanted = f"at least {low:g}" if high == math.inf else f"a number from {low:g} to {high:g}"
+def _reader(kind: type, low: float, high: float) -> Callable[..., Any] | None:
+    """The callback of click that turns the text of an option into its value."""
+    if kind is list:
+        return lambda ctx, param, text: None if text is None else split_names(text)
+    if kind is str and low == -math.inf:
+        return None
+    wanted = "a number" if kind is float else "an integer"
+    if high < math.inf:
+        wanted += f" from {low:g} to {high:g}"
+    elif low > -math.inf:
+        wanted += f" of at least {low:g}"
 
-    def check(parameter: typer.CallbackParam, value: float | None) -> float | None:
-        if value is not None and not low <= value <= high:
-            raise ConfigError(f"{parameter.opts[-1]}: expected {wanted}, got {value}")
-        return value
+    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+        try:
+            value = None if text is None else float(text) if kind is float else int(text)
+        except ValueError:
+            value = math.nan
+        if value is None or low <= value <= high:
+            return value
+        raise ConfigError(f"{param.opts[-1]}: expected {wanted}, got {text}")
 
-    return check
-
-
-def _from(formats: Collection[str]) -> Any:  # noqa: ANN401
-    known = f"Format of the input: {', '.join(formats)}. Default: by the suffix of the file."
-    return option("FORMAT", known, "--from")
-
-
-Model = Annotated[str, option("MODEL", "A model that ships with capsrl, or a model folder.")]
-Device = Annotated[
-    str | None, option("DEVICE", "cpu, cuda or cuda:N. Default: the GPU if there is one.")
-]
-Threads = Annotated[
-    int | None,
-    option("N", "CPU threads at most. Default: all cores, or one if they are busy.", min=1),
-]
-Runtime = Annotated[
-    str | None,
-    option("RUNTIME", "onnx or torch. Default: onnx on the CPU if the model was exported."),
-]
-Frames = Annotated[
-    str | None,
-    option(
-        "FOLDER",
-        "PropBank frame files, or an index of them, that say what roles mean. Default: the index "
-        "that `capsrl frames` made, then that of the model.",
-    ),
-]
-From = Annotated[str | None, _from(READABLE)]
-FromCorpus = Annotated[str | None, _from(CORPORA)]  # for commands that need propositions
-Encoding = Annotated[
-    str | None,
-    option("NAME", "Encoding of the files: latin-1, cp1252, utf-16, ... Default: utf-8."),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-
-_Command = Callable[..., None]
+    return read
 
 
-def with_fields(
-    name: str, cls: type, *, without: Collection[str] = ()
-) -> Callable[[_Command], _Command]:
-    """Give a command one option for each field of a dataclass.
+def split_names(text: str) -> list[str]:
+    """The names in a text that has commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
 
-    The command is called with `name=cls(...)`. The help of an option is the "help" in the field's
-    metadata; a field whose type is `Annotated[..., typer.Option(...)]` is taken as it is.
 
-    without  fields that keep their defaults
+def format_option(flag: str, formats: Iterable[str], *, default: str = "by suffix") -> click.Option:
+    """--from or --to, a format, by the suffix of a file if it is not given."""
+    help = f"{', '.join(formats)} (default: {default})."
+    return option(f"{flag} FORMAT", help, name=f"{flag[2:]}_format")
+
+
+def table_options(max_characters: int) -> list[click.Option]:
+    """The options of tables with a column of texts."""
+    return [
+        option("--text-column NAME", "Column of the texts (default: text)."),
+        option("--id-column NAME", "Column of the ids (default: id)."),
+        option("--columns NAMES", "Other columns to keep: a,b,c (default: all).", kind=list),
+        option("--max-characters N", "Longer texts in tables fail.", low=1, default=max_characters),
+    ]
+
+
+FROM_CORPUS = format_option("--from", CORPORA)  # for commands that need propositions
+ENCODING = option("--encoding NAME", "latin-1, utf-16, ... (default: utf-8).")
+MODEL = option("--model MODEL", "Name or folder of a model.", default="en")
+DEVICE = option("--device DEVICE", "cpu, cuda or cuda:N (default: a GPU if any).")
+THREADS = option(
+    "--threads N",
+    "Maximum CPU threads (default: all cores; 1 on a busy machine).",
+    low=1,
+)
+ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
+RUNTIME = option("--runtime RUNTIME", "onnx or torch (default: onnx on CPU if exported).")
+FRAMES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
+JSON = option("--json", "Print JSON instead of tables.", name="as_json")
+
+
+def command(groups: Groups, **classes: type) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of a function.
+
+    groups   the parameters by the headings of the help
+    classes  `options=Options`: instead of the parameters that are fields of Options, the function
+             gets `options`, made of them
     """
-    hints = get_type_hints(cls, include_extras=True)
-    fields = {each.name: each for each in dataclasses.fields(cls) if each.name not in without}
-    parameters = [_parameter(field, hints[key]) for key, field in fields.items()]
 
-    def decorate(command: _Command) -> _Command:
-        @wraps(command)
-        def run(**arguments: Any) -> None:  # noqa: ANN401
-            values = {key: arguments.pop(key) for key in fields}
-            with option_errors(fields):
-                made = cls(**_split_lists(values, hints))
-            command(**arguments, **{name: made})
+    def decorate(function: Callable[..., None]) -> Command:
+        @wraps(function)
+        def run(**values: Any) -> None:  # noqa: ANN401
+            for name, cls in classes.items():
+                own = {field.name for field in dataclasses.fields(cls)} & values.keys()
+                with option_errors(own):
+                    values[name] = cls(**{key: values.pop(key) for key in own})
+            function(**values)
 
-        own = [each for each in inspect.signature(command).parameters.values() if each.name != name]
-        signature = inspect.Signature([*own, *parameters])
-        run.__signature__ = signature  # type: ignore[attr-defined]
-        run.__annotations__ = {each.name: each.annotation for each in [*own, *parameters]}
-        return run
+        return Command(groups, run)
 
     return decorate
+
+
+def field_options(
+    cls: type, names: Collection[str] | None = None, *, without: Collection[str] = ()
+) -> list[click.Option]:
+    """One option for each field of a dataclass, or for those named, but `without` some.
+
+    A field has its "help" in its metadata.
+    """
+    hints = get_type_hints(cls)
+    return [
+        _field_option(field, _without_none(hints[field.name]))
+        for field in dataclasses.fields(cls)
+        if field.name not in without and (names is None or field.name in names)
+    ]
+
+
+def _field_option(field: "dataclasses.Field[Any]", kind: Any) -> click.Option:  # noqa: ANN401
+    flag, help, default = _flag(field.name), field.metadata["help"], field.default
+    if kind is bool:
+        return option(f"{flag}/--no-{flag[2:]}" if default else flag, help, default=default)
+    if get_origin(kind) is Literal:
+        return option(f"{flag} {'|'.join(get_args(kind))}", help, default=default)
+    if get_origin(kind) is Collection:
+        [member] = get_args(kind)
+        return option(f"{flag} {','.join(get_args(member))}", help, kind=list, default=default)
+    return option(f"{flag} {'N' if kind is int else 'X'}", help, kind=kind, default=default)
+
+
+def check_standard_input(files: Iterable[str | None]) -> None:
+    """Raise ConfigError if several files are standard input."""
+    if list(files).count(STANDARD) > 1:
+        raise ConfigError("-: standard input can be read for one file only")
 
 
 @contextmanager
@@ -117,40 +215,8 @@ def option_errors(names: Iterable[str]) -> Iterator[None]:
         raise ConfigError(f"{_flag(name)}:{rest}") from None
 
 
-def _parameter(field: "dataclasses.Field[Any]", hint: object) -> inspect.Parameter:
-    if get_origin(hint) is not Annotated:
-        hint = _annotated(field, _without_none(hint))
-    return inspect.Parameter(
-        field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hint
-    )
-
-
-def _annotated(field: "dataclasses.Field[Any]", kind: Any) -> object:  # noqa: ANN401
-    flag = _flag(field.name)
-    help = field.metadata["help"]
-    if kind is bool:
-        flags = f"{flag}/--no-{flag[2:]}" if field.default else flag
-        return Annotated[bool, typer.Option(flags, help=help, show_default=False)]
-    if get_origin(kind) is Literal:
-        return Annotated[str, option("|".join(get_args(kind)), help, flag)]
-    if _is_collection(kind):
-        [member] = get_args(kind)
-        return Annotated[str | None, option(",".join(get_args(member)) or "LIST", help, flag)]
-    return Annotated[kind | None, option("NUMBER", help, flag)]
-
-
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
-
-
-def _split_lists(values: dict[str, Any], hints: dict[str, Any]) -> dict[str, Any]:
-    """The values, with comma-separated text split where a collection is expected."""
-    return {
-        key: [part.strip() for part in value.split(",")]
-        if isinstance(value, str) and _is_collection(_without_none(hints[key]))
-        else value
-        for key, value in values.items()
-    }
 
 
 def _without_none(hint: object) -> object:
@@ -158,14 +224,3 @@ def _without_none(hint: object) -> object:
     if get_origin(hint) in (Union, UnionType):
         [hint] = [member for member in get_args(hint) if member is not NoneType]
     return hint
-
-
-def _is_collection(kind: object) -> bool:
-    return get_origin(kind) is Collection
-
-
-def split_names(names: str | None) -> list[str] | None:
-    """The names of an option that has several, with commas between them."""
-    if names is None:
-        return None
-    return [name.strip() for name in names.split(",") if name.strip()]

@@ -8,7 +8,7 @@ from pathlib import Path
 from capsrl.cli.inputs import Source
 from capsrl.errors import ConfigError
 from capsrl.files.compression import COMPRESSED
-from capsrl.files.local import STANDARD, open_binary_writer, open_writer
+from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
 from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.formats.jsonl import format_object
 from capsrl.formats.phrase_file import SUFFIX as SPANS
@@ -16,9 +16,9 @@ from capsrl.sentence import Sentence
 from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
 from capsrl.show.table import make_console, table_parts
+from capsrl.tables.cells import Cells
+from capsrl.tables.columns import NOTHING, ROWS, Passed, arrow_schema, columns_of
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows
-from capsrl.tables.rows import Cells
-from capsrl.tables.schema import NOTHING, ROWS, Passed, arrow_schema, columns_of
 from capsrl.tables.writing import TABLES, csv_parts, write_parquet
 
 FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")
@@ -59,7 +59,7 @@ def output_format(named: str | None, output: str, sources: Sequence[Source]) -> 
     format of the files if all have the same and it can be written.
     """
     if output == STANDARD and sys.stdout is None:
-        raise ConfigError("-: expected standard output, got a closed one; name a file: -o FILE")
+        raise ConfigError("standard output is closed; name a file: -o FILE")
     if named is None and output == STANDARD:
         if sys.stdout.isatty() or all(source.text is not None for source in sources):
             return "table"

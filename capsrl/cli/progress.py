@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from capsrl.files.compression import COMPRESSED
-from capsrl.files.local import name_of, read_lines
+from capsrl.files.opening import name_of, read_lines
 
 if TYPE_CHECKING:
     from rich.progress import Progress

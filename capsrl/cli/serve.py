@@ -4,13 +4,13 @@ import contextlib
 import math
 import re
 import socket
-from typing import Annotated
+import sys
+from collections.abc import Sequence
 
-import typer
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import Device, Frames, Model, Runtime, option
+from capsrl.cli.options import DEVICE, FRAMES, MODEL, RUNTIME, command, option
 from capsrl.cli.serve_log import log_config
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
@@ -20,49 +20,60 @@ _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
 
 
+@command(
+    {
+        "Address": [
+            option("--host ADDRESS", "0.0.0.0 listens on all interfaces.", default="127.0.0.1"),
+            option("--port PORT", "0 takes any free one.", low=0, high=65535, default=8000),
+            option(
+                "--token TOKEN",
+                "Require this bearer token. Better set CAPSRL_TOKEN: other users of the machine "
+                "see command lines.",
+                envvar="CAPSRL_TOKEN",
+            ),
+            option(
+                "--cors ORIGIN",
+                "Let pages of https://example.org use the service, or * for all; repeatable.",
+                multiple=True,
+            ),
+        ],
+        "Limits": [
+            option("--max-characters N", "In a request; else status 413.", low=1, default=20_000),
+            option(
+                "--timeout SECONDS",
+                "Of a request, with its time in the queue.",
+                kind=float,
+                low=0.1,
+                high=86400,
+                default=30.0,
+            ),
+            option("--queue N", "Waiting requests; else status 503.", low=1, default=64),
+            option("--batch N", "Requests labeled together (default: onnx 8, torch 32).", low=1),
+        ],
+        "Model": [
+            MODEL,
+            FRAMES,
+            DEVICE,
+            option("--threads N", "CPU threads that label (default: one per core).", low=1),
+            RUNTIME,
+        ],
+    }
+)
 def serve_command(
     *,
-    host: Annotated[
-        str, option("ADDRESS", "Address to listen on; 0.0.0.0 for all interfaces.")
-    ] = "127.0.0.1",
-    port: Annotated[int, option("PORT", "Port; 0 for any free one.", min=0, max=65535)] = 8000,
-    model: Model = "en",
-    frames: Frames = None,
-    device: Device = None,
-    threads: Annotated[
-        int | None, option("N", "CPU threads that label. Default: one per core.", min=1)
-    ] = None,
-    runtime: Runtime = None,
-    token: Annotated[
-        str | None,
-        option(
-            "TOKEN",
-            "Require this bearer token. Set it in the environment: other users of the machine can "
-            "see command lines.",
-            envvar="CAPSRL_TOKEN",
-            show_envvar=True,
-        ),
-    ] = None,
-    max_characters: Annotated[
-        int, option("N", "Maximum characters of the texts of a request; else status 413.", min=1)
-    ] = 20_000,
-    timeout: Annotated[
-        float,
-        option("SECONDS", "Maximum time per request, in the queue too.", min=0.1, max=86400),
-    ] = 30.0,
-    queue: Annotated[int, option("N", "Maximum waiting requests; else status 503.", min=1)] = 64,
-    batch: Annotated[
-        int | None,
-        option("N", "Maximum requests labeled together. Default: 8 with onnx, else 32.", min=1),
-    ] = None,
-    cors: Annotated[
-        list[str] | None,
-        option(
-            "ORIGIN",
-            "Let pages of this origin use the service: https://example.org, or * for all. May be "
-            "repeated.",
-        ),
-    ] = None,
+    host: str,
+    port: int,
+    model: str,
+    frames: str | None,
+    device: str | None,
+    threads: int | None,
+    runtime: str | None,
+    token: str | None,
+    max_characters: int,
+    timeout: float,
+    queue: int,
+    batch: int | None,
+    cors: Sequence[str],
 ) -> None:
     """Run a web service with a demo page.
 
@@ -74,9 +85,9 @@ def serve_command(
         token == token.strip() != "" and token.isascii() and token.isprintable()
     ):
         raise ConfigError(
-            "--token: expected printable ASCII characters without blanks at the ends, got others"
+            "--token: only printable ASCII characters are allowed, without blanks at the ends"
         )
-    for origin in cors or ():
+    for origin in cors:
         if origin != "*" and not re.fullmatch(r"https?://[^/\s]+", origin):
             raise ConfigError(f"--cors: expected * or an origin like https://a.org, got {origin}")
     limits = Limits(
@@ -90,7 +101,7 @@ def serve_command(
     with _listen(host, port) as listening:
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
         config = uvicorn.Config(
-            make_app(labeler, limits=limits, token=token, cors=cors or ()),
+            make_app(labeler, limits=limits, token=token, cors=cors),
             http="h11",
             ws="none",
             lifespan="on",
@@ -101,12 +112,11 @@ def serve_command(
             timeout_graceful_shutdown=math.ceil(limits.seconds) + 5,
         )
         name = f"[{host}]" if ":" in host else host
-        typer.echo(f"capsrl serves http://{name}:{listening.getsockname()[1]}/ (Ctrl-C to end)")
+        port = listening.getsockname()[1]
+        sys.stdout.write(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)\n")
+        sys.stdout.flush()
         if host not in _LOOPBACK and token is None:
-            typer.echo(
-                "note: everybody who can reach this machine can use the service; see --token",
-                err=True,
-            )
+            sys.stderr.write("no --token: anyone who can reach this host can use the service\n")
         # uvicorn raises Ctrl-C again after it has shut down.
         with contextlib.suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[listening])
@@ -119,6 +129,6 @@ def _listen(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family, backlog=_CONNECTIONS)
     except OSError as error:
         raise ConfigError(
-            f"--host {host} --port {port}: expected an address to listen on, got "
-            f"{error.strerror or error}; --port 0 takes a free one"
+            f"--host {host} --port {port}: cannot listen: {error.strerror or error}; "
+            "--port 0 takes a free one"
         ) from None

@@ -1,19 +1,19 @@
 """`capsrl stats FILE...`: statistics of corpora, one column for each."""
 
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import PurePath
-from typing import Annotated, TypeVar
+from typing import TypeVar
 
-import typer
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from capsrl.cli.options import FromCorpus, Json, option
-from capsrl.cli.scoring import check_standard_input, read_corpus
-from capsrl.files.local import name_of
+from capsrl.cli.options import FROM_CORPUS, JSON, argument, check_standard_input, command, option
+from capsrl.files.opening import name_of
+from capsrl.formats.formats import read_corpus
 from capsrl.formats.stats import CorpusStats, count_sentences, length_bin, ranked
 
 Key = TypeVar("Key", bound=Hashable)
@@ -35,12 +35,18 @@ _ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
 )
 
 
+@command(
+    {
+        "Arguments": [argument("files", "FILE...", "Corpora; - is stdin.")],
+        "Options": [
+            FROM_CORPUS,
+            option("--top N", "Roles to list.", low=0, default=20),
+            JSON,
+        ],
+    }
+)
 def stats_command(
-    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Corpora; - is stdin.")],
-    *,
-    from_format: FromCorpus = None,
-    top: Annotated[int, option("N", "Roles to list.", min=0)] = 20,
-    as_json: Json = False,
+    files: Sequence[str], *, from_format: str | None, top: int, as_json: bool
 ) -> None:
     """Count the sentences, predicates, senses and roles of corpora."""
     check_standard_input(files)
@@ -50,7 +56,7 @@ def stats_command(
         counts = [
             {"file": name, **stats.to_dict()} for name, stats in zip(names, columns, strict=True)
         ]
-        typer.echo(json.dumps(counts, ensure_ascii=False, indent=1))
+        sys.stdout.write(json.dumps(counts, ensure_ascii=False, indent=1) + "\n")
         return
     console = Console()
     if not console.is_terminal:  # a pipe has no width to fit into

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from capsrl.cli.outputs import WITH_ERRORS
 from capsrl.sentence import Sentence
+from capsrl.tables.columns import Passed
 from capsrl.tables.labeled import Labeled
-from capsrl.tables.schema import Passed
 
 _SHOWN = 10  # errors of documents that are shown where the output has no place for them
 _IDS = 10_000  # ids that are remembered: memory must not grow with the input

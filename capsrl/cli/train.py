@@ -3,16 +3,15 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
-from capsrl.cli.options import Device, option
+from capsrl.cli.options import DEVICE, argument, command, option
 from capsrl.cli.train_progress import show_progress
 from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
@@ -24,42 +23,45 @@ if TYPE_CHECKING:
     from capsrl.train.loop import Result
 
 
+@command(
+    {
+        "Arguments": [argument("recipe", "[RECIPE]", "A recipe, such as recipes/tiny.toml.")],
+        "Options": [
+            option("--out FOLDER", "Folder of the run (default: runs/NAME of the recipe)."),
+            option(
+                "--set KEY=VALUE",
+                "Change a setting, such as train.epochs=10; repeatable.",
+                name="set_values",
+                multiple=True,
+            ),
+            DEVICE,
+            option("--keys", "List every key of a recipe and exit."),
+        ],
+    }
+)
 def train_command(
-    recipe: Annotated[
-        str | None,
-        typer.Argument(metavar="RECIPE", help="A recipe, such as recipes/tiny.toml."),
-    ] = None,
+    recipe: str | None,
     *,
-    out: Annotated[
-        Path | None, option("FOLDER", "Folder of the run. Default: runs/ and the recipe's name.")
-    ] = None,
-    set_values: Annotated[
-        list[str] | None,
-        option(
-            "KEY=VALUE",
-            "Change a setting of the recipe, such as train.epochs=10; repeatable.",
-            "--set",
-        ),
-    ] = None,
-    device: Device = None,
-    keys: Annotated[
-        bool, typer.Option("--keys", help="List every key of a recipe and exit.")
-    ] = False,
+    out: str | None,
+    set_values: Sequence[str],
+    device: str | None,
+    keys: bool,
 ) -> None:
     """Train a model; the best one by dev F1 is saved in OUT/model.
 
     The same command resumes a run that was stopped or killed. On several GPUs:
+
     torchrun --nproc-per-node N -m capsrl train RECIPE --out OUT
     """
     if keys:
         _print_keys()
         return
     if recipe is None:
-        raise ConfigError("RECIPE: expected a recipe such as recipes/tiny.toml, got none")
+        raise ConfigError("missing RECIPE, such as recipes/tiny.toml")
     from capsrl.train.loop import run  # here, so that --help and --keys need no torch
 
-    checked = read_recipe(recipe, set_values or ())
-    folder = out or Path("runs") / Path(recipe).stem
+    checked = read_recipe(recipe, set_values)
+    folder = Path(out) if out else Path("runs") / Path(recipe).stem
     try:
         with show_progress(checked.train.epochs) as report:
             result = run(checked, folder, device=device, report=report)
@@ -104,8 +106,8 @@ def next_commands(model: Path, recipe: Recipe) -> Iterator[str]:
     commands[f'capsrl label --model {folder} "..."'] = "label text"
     width = max(map(len, commands))
     yield "next:"
-    for command, purpose in commands.items():
-        yield f"  {command:{width}}  # {purpose}"
+    for line, purpose in commands.items():
+        yield f"  {line:{width}}  # {purpose}"
 
 
 def _held_out(data: DataConfig) -> str:
@@ -127,7 +129,7 @@ def _print_keys() -> None:
     if console.is_terminal:
         console.print(Markdown(text))
     else:
-        typer.echo(text)
+        sys.stdout.write(f"{text}\n")
 
 
 def key_table(settings: Iterable[Setting]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
-from capsrl.predict.weight_files import SCALE, Stored, digest_of
+from capsrl.predict.folder import SCALE, Stored, digest_of
 
 OPSET = 21
 _IR_VERSION = 10  # that of OPSET; onnxruntime refuses newer versions than it knows

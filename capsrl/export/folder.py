@@ -12,10 +12,16 @@ from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
 from capsrl.export.encoder import encoder_graph
 from capsrl.export.propositions import propositions_graph
-from capsrl.files.local import open_binary_writer
-from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, read_config, unsigned
+from capsrl.files.opening import open_binary_writer
+from capsrl.predict.folder import (
+    PROPOSITIONS,
+    SENTENCES,
+    TRACED,
+    find_stored,
+    read_config,
+    unsigned,
+)
 from capsrl.predict.subwords import is_plain_bert, read_encoder_config
-from capsrl.predict.weight_files import find_stored
 
 
 def export(folder: Path, *, int8: bool = True) -> list[Path]:

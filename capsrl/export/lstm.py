@@ -6,7 +6,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from capsrl.export.builder import FLOAT, INT64, Builder
-from capsrl.predict.weight_files import SCALE
+from capsrl.predict.folder import SCALE
 
 
 def bilstm(builder: Builder, steps: str, name: str, layer: int, lengths: str = "") -> str:

@@ -10,7 +10,7 @@ from capsrl.export.frames import frame_logits
 from capsrl.export.lstm import bilstm, quantized_bilstm
 from capsrl.export.routing import capsules, present, route, route_in_loop
 
-MAX_DISTANCE = 32  # PredicateLayer.max_distance and SpanScorer.max_distance
+MAX_DISTANCE = 32  # PredicateLayer.max_distance and PhraseScorer.max_distance
 
 
 def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -> onnx.ModelProto:
@@ -23,7 +23,7 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     that sentence), positions P (of the predicate in its sentence), lemmas P (ids), candidates P C,
     n_candidates P, n_iterations (if traced).
     Outputs: roles P T R, senses P C and patterns P K (logits); if traced, steps N P T R, capsules
-    N P R D and nodes N P D, as far as the variant has them; with a span scorer, firsts and
+    N P R D and nodes N P D, as far as the variant has them; with a phrase scorer, firsts and
     lasts P T (word positions).
     """
     column = builder.op("Unsqueeze", "positions", builder.ints(1))
@@ -52,8 +52,8 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     shapes = {"steps": "NPTR", "capsules": "NPRD", "nodes": "NPD"}
     for name, value in more.items():
         outputs[name] = value, (FLOAT, list(shapes[name]))
-    if config.span_width:
-        for name, value in _spans(builder, views, config.span_width).items():
+    if config.phrase_width:
+        for name, value in _spans(builder, views, config.phrase_width).items():
             outputs[name] = value, (INT64, ["P", "T"])
     return builder.model(_inputs(config, traced), outputs)
 
@@ -122,7 +122,7 @@ def _senses(builder: Builder, predicates: str) -> tuple[str, str]:
 
 
 def _spans(builder: Builder, views: str | None, width: int) -> dict[str, str]:
-    """First and last word of the phrase of every word (`SpanScorer`): P T each."""
+    """First and last word of the phrase of every word (`PhraseScorer`): P T each."""
     words = builder.op("Gather", builder.linear("states", "spans.of_state"), "words")  # P T 4W
     if views is not None:
         n_views = builder.stored["spans.of_view.weight"].shape[1]

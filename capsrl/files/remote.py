@@ -16,15 +16,34 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
-from capsrl.errors import DataError
+from capsrl.errors import ConfigError, DataError, install_hint
 
 LIMIT = 600.0  # seconds of a call with all its repetitions; those of s3fs take 7 minutes
 _AT_ONCE = 16  # calls that are made at the same time
 _BLOCK = 1 << 20  # bytes that are read ahead; s3fs alone would read 50 MB for the first line
 
 _Results = queue.SimpleQueue[tuple[Any, BaseException | None]]
+
+
+def is_url(path: str | Path) -> bool:
+    """Whether a path is a URL, which fsspec opens, and not the name of a local file."""
+    return "://" in str(path)
+
+
+def file_system_of(url: str) -> "tuple[RemoteFiles, str]":
+    """The file system of fsspec that a URL belongs to, and the path of the URL in it."""
+    try:
+        import fsspec
+    except ModuleNotFoundError:
+        raise ConfigError(f"{url}: URLs need fsspec: {install_hint('tables')}") from None
+    try:
+        system, path = fsspec.core.url_to_fs(url)
+    except (ImportError, ValueError) as error:  # a package or a protocol that is not there
+        raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
+    return RemoteFiles(system, url), path
 
 
 class RemoteFiles:

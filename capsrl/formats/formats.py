@@ -23,7 +23,7 @@ from pathlib import Path
 
 from capsrl.errors import ConfigError
 from capsrl.files.compression import AND_COMPRESSED
-from capsrl.files.local import (
+from capsrl.files.opening import (
     STANDARD,
     check_compression,
     name_of,
@@ -199,6 +199,17 @@ def read_sentences(
     return parse_sentences(
         lines, format, source=name_of(path), merge=merge, layout=layout, spans=spans
     )
+
+
+def read_corpus(
+    path: str | Path, named: str | None = None, *, spans: str | Path | None = None
+) -> SentenceReader:
+    """Read a file with propositions, in the format named or by its suffix, for the command line.
+
+    Raises ConfigError for a format without propositions.
+    """
+    format = format_of(path, named, formats=CORPORA, option="--from")
+    return read_sentences(path, format, spans=spans)
 
 
 def parse_sentences(

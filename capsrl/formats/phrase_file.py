@@ -16,7 +16,7 @@ from pathlib import Path
 
 from capsrl.errors import DataError
 from capsrl.files.compression import COMPRESSED
-from capsrl.files.local import STANDARD, name_of, open_writer, read_lines, suffix_of
+from capsrl.files.opening import STANDARD, name_of, open_writer, read_lines, suffix_of
 from capsrl.formats.blocks import name_sentence
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 

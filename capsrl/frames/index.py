@@ -17,7 +17,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from capsrl.errors import DataError
-from capsrl.files.local import open_writer, read_lines
+from capsrl.files.opening import open_writer, read_lines
 
 FORMAT = "# capsrl frame index 1"  # raised when older versions of capsrl cannot read the file
 

@@ -1,22 +1,21 @@
 """Run a network with torch: the reference, and the only way on a GPU."""
 
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import SimpleQueue
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.device import find_device, limited_threads
+from capsrl.errors import ConfigError
 from capsrl.network.batches import collate_predicates
 from capsrl.network.network import Network, PropositionLogits
-from capsrl.predict.backend import Answer, Backend, Floats, Ids, Reading, Scores, Task
+from capsrl.predict import Floats, Ids
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.indexing import IndexedSentence, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
-from teachers.ensemble import Ensemble
 
 # Smaller batches use one thread: several would spend more time synchronizing than computing.
 THREADED_WORDS = 256
@@ -33,9 +32,7 @@ class TorchBackend(Backend):
     batch_words = 2000
     max_pairs = 8192
 
-    def __init__(
-        self, network: Network | Ensemble, device: str | torch.device | None = None
-    ) -> None:
+    def __init__(self, network: Network, device: str | torch.device | None = None) -> None:
         self.torch_device = find_device(device)
         self.device = str(self.torch_device)
         self.network = network.to(self.torch_device)
@@ -45,9 +42,11 @@ class TorchBackend(Backend):
         if self._on_gpu:
             # Small batches take as long as large ones, because starting their kernels does.
             self.batch_words, self.max_pairs, self.chunk_sentences = 16_000, 32_768, 16_384
+            self.concurrent = IN_FLIGHT
             # Kept: torch keeps the memory that a stream has used for that stream.
-            device = self.torch_device
-            self._streams = [torch.cuda.Stream(device) for _ in range(IN_FLIGHT)]  # type: ignore[no-untyped-call]
+            self._streams = SimpleQueue[torch.cuda.Stream]()
+            for _ in range(IN_FLIGHT):
+                self._streams.put(torch.cuda.Stream(self.torch_device))  # type: ignore[no-untyped-call]
 
     @property
     def inventory(self) -> Inventory:  # type: ignore[override]  # tests replace that of a network
@@ -102,41 +101,55 @@ class TorchBackend(Backend):
         """On a GPU products are computed in bfloat16; routing is in floats all the same."""
         return torch.autocast("cuda", torch.bfloat16) if self._on_gpu else nullcontext()
 
-    def run(
-        self,
-        label: Callable[[Task], Answer],
-        batches: Sequence[Task],
-        *,
-        n_words: Callable[[Task], int],
-        threads: int,
-    ) -> Iterator[Answer]:
-        """As `Backend.run`: one batch after the other, each with several threads.
-
-        A GPU is given several batches at a time.
-        """
+    def prepare(self, n_words: int, threads: int) -> AbstractContextManager[object]:
+        """As `Backend.prepare`: a stream of its own on a GPU, a number of threads on a CPU."""
         if self._on_gpu:
-            yield from self._overlap(label, batches)
-            return
-        for batch in batches:
-            with limited_threads(1 if n_words(batch) < THREADED_WORDS else threads):
-                answer = label(batch)
-            yield answer
+            return self._stream()
+        return limited_threads(1 if n_words < THREADED_WORDS else threads)
 
-    def _overlap(
-        self, label: Callable[[Task], Answer], batches: Sequence[Task]
-    ) -> Iterator[Answer]:
-        """Label several batches at a time, each in a stream of its own on the GPU."""
-        streams = SimpleQueue[torch.cuda.Stream]()
-        for stream in self._streams:
+    @contextmanager
+    def _stream(self) -> Iterator[None]:
+        stream = self._streams.get()
+        try:
             # The weights may have been changed just now: training swaps in averaged ones.
-            stream.wait_stream(torch.cuda.current_stream(self.torch_device))
-            streams.put(stream)
+            stream.wait_stream(torch.cuda.default_stream(self.torch_device))
+            with torch.cuda.stream(stream):
+                yield
+        finally:
+            self._streams.put(stream)
 
-        def start() -> None:
-            torch.cuda.set_stream(streams.get())
 
-        with ThreadPoolExecutor(len(self._streams), initializer=start) as pool:
-            yield from pool.map(label, batches)
+def find_device(name: str | torch.device | None = None) -> torch.device:
+    """The device of this name, or the GPU if there is one.
+
+    Raises ConfigError for a device that this machine does not have.
+    """
+    if name is None:
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        found = torch.cuda.device_count()
+        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
+    return device
+
+
+@contextmanager
+def limited_threads(number: int) -> Iterator[None]:
+    """Let torch compute with at most this many threads."""
+    before = torch.get_num_threads()
+    if number >= before:
+        yield
+        return
+    torch.set_num_threads(number)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:

@@ -22,11 +22,10 @@ from capsrl.network.embeddings.vector_files import open_vectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer
 from capsrl.network.frames import RoleFrames
 from capsrl.network.network import Network
-from capsrl.network.phrases import SpanScorer
+from capsrl.network.phrases import PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing
-from capsrl.predict.inventory import Inventory
-from capsrl.predict.vocabulary import UNKNOWN_ID
+from capsrl.predict.inventory import UNKNOWN_ID, Inventory
 from capsrl.predict.weight_files import find_stored
 
 SENSE_WIDTH = 128  # of the embeddings of senses
@@ -96,13 +95,13 @@ def make_network(
         ),
         frames=_make_frames(config, inventory, folder, descriptions),
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
-        spans=SpanScorer(
+        spans=PhraseScorer(
             view_width=word_width - width,
             state_width=width,
-            width=config.span_width,
+            width=config.phrase_width,
             dropout=capsules.dropout,
         )
-        if config.span_width
+        if config.phrase_width
         else None,
         capsule_dropout=capsules.dropout,
         n_iterations=capsules.iterations,

@@ -1,4 +1,8 @@
-"""The training loss."""
+"""The training loss, against gold answers or the probabilities of teachers.
+
+A gold answer is a probability of 1. It has code of its own where the probabilities of all classes
+would take more time and memory.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
@@ -7,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from capsrl.network.batches import Batch, Gold
+from capsrl.network.batches import Batch, Gold, SoftTargets, SparseTargets
 from capsrl.network.network import Output
 from capsrl.network.routing import RoutingResult
 from capsrl.predict.indexing import IGNORED
@@ -24,19 +28,43 @@ class Losses:
     senses: Tensor
     predicates: Tensor
     tags: Tensor
-    spans: Tensor
+    phrases: Tensor
 
 
-GOLD_FIELDS = tuple(field.name for field in fields(Gold))
+TARGETS = tuple(field.name for field in fields(Gold))
 PATTERN_SHARE = 0.1  # weight of the pattern term relative to that of the senses
 
 
-def count_known(gold: Gold) -> Tensor:
-    """How many gold answers are known.
+def count_targets(batch: Batch) -> Tensor:
+    """How many answers of gold or of the teachers are known.
 
-    ->  one number for each of GOLD_FIELDS
+    ->  one number for each of TARGETS
     """
-    return torch.stack([(getattr(gold, name) != IGNORED).sum() for name in GOLD_FIELDS])
+    if batch.soft is None:
+        assert batch.gold is not None, "a loss needs gold answers or soft targets"
+        return torch.stack([(getattr(batch.gold, name) != IGNORED).sum() for name in TARGETS])
+    n_words = batch.mask[: batch.n_unmarked].sum()
+    n_candidates = batch.predicates.n_candidates
+    counts = {
+        "roles": batch.mask[batch.predicates.rows].sum(),
+        "senses": (n_candidates > 0).sum(),
+        "patterns": torch.full_like(n_words, len(n_candidates)),
+        "is_predicate": n_words,
+        "tags": n_words if batch.soft.tags is not None else torch.zeros_like(n_words),
+        "firsts": _count_rows(batch.soft.firsts, n_words),
+        "lasts": _count_rows(batch.soft.lasts, n_words),
+    }
+    return torch.stack([counts[name] for name in TARGETS])
+
+
+def _count_rows(targets: SparseTargets | None, like: Tensor) -> Tensor:
+    """How many rows have targets, of which a row may have several.
+
+    like  a scalar of the type and device of the result
+    """
+    if targets is None or not len(targets.rows):
+        return torch.zeros_like(like)
+    return 1 + (targets.rows[1:] != targets.rows[:-1]).sum()  # the entries are sorted by row
 
 
 def compute_loss(
@@ -46,10 +74,12 @@ def compute_loss(
     sense_weight: float,
     predicate_weight: float,
     tag_weight: float,
-    span_weight: float,
+    phrase_weight: float,
     uniqueness_weight: float,
     intermediate_weight: float,
     gumbel: bool,
+    soft_weight: float = 1.0,
+    temperature: float = 1.0,
     n_known: Tensor | None = None,
 ) -> Losses:
     """The loss of a batch: eq. 17 for the roles, plus the terms of the other classifiers.
@@ -59,43 +89,56 @@ def compute_loss(
     uniqueness_weight    eta of eq. 17
     intermediate_weight  of the iterations before the last, see `weigh_iterations`
     gumbel               add Gumbel noise to role and sense logits (authors' code)
-    n_known              if the batch is one process's share of a larger one: `count_known` of the
-                         larger one; the losses of the shares then add up to its loss
+    soft_weight          of all terms of a batch with soft targets
+    temperature          of the teachers' probabilities: p ** (1 / temperature), normalized
+    n_known              if the batch is one process's share of a larger one: `count_targets` of
+                         the larger one; the losses of the shares then add up to its loss
 
+    Iterations are matched with those of the teachers from the last one backwards; a student with
+    more of them learns its first ones from the teachers' first.
     The L2 term of eq. 15 is not included: the optimizer applies its gradient.
     """
-    gold = batch.gold
-    assert gold is not None, "a loss needs gold answers"
-    n = {} if n_known is None else dict(zip(GOLD_FIELDS, n_known, strict=True))
-    sense_logits = output.propositions.senses
-    zero = sense_logits.new_zeros(())
+    targets: Gold | SoftTargets | None = batch.gold if batch.soft is None else batch.soft
+    counts = count_targets(batch) if n_known is None else n_known
+    # A batch without known answers has loss 0, not NaN.
+    n: dict[str, Tensor] = dict(zip(TARGETS, counts.clamp(min=1), strict=True))
+    propositions = output.propositions
+    zero = propositions.senses.new_zeros(())
+
+    def mean(name: str, logits: Tensor | None) -> Tensor:
+        target: Tensor | SparseTargets | None = getattr(targets, name)
+        if logits is None or target is None:
+            return zero
+        return sum_nll(logits, target, temperature) / n[name]
+
     roles = uniqueness = zero
-    for role_logits, weight in weigh_iterations(output.propositions.routing, intermediate_weight):
+    steps = list(weigh_iterations(propositions.routing, intermediate_weight))
+    for number, (role_logits, weight) in enumerate(steps):
         if gumbel:
             role_logits = role_logits + gumbel_like(role_logits)
-        roles = roles + weight * mean_nll(role_logits, gold.roles, n.get("roles"))
+        target, is_word = _role_targets(batch, number - len(steps), role_logits.shape, temperature)
+        roles = roles + weight * (_sum_role_nll(role_logits, target, is_word) / n["roles"])
         if uniqueness_weight:
-            unique = uniqueness_loss(role_logits, gold.roles, n.get("roles"))
+            unique = sum_uniqueness(role_logits, target, is_word) / n["roles"]
             uniqueness = uniqueness + weight * uniqueness_weight * unique
+    sense_logits = propositions.senses
     if gumbel:
         sense_logits = sense_logits + gumbel_like(sense_logits)
-    senses = mean_nll(sense_logits, gold.senses, n.get("senses"))
     # Patterns are used for unseen lemmas only, and are trained on all predicates.
-    patterns = mean_nll(output.propositions.patterns, gold.patterns, n.get("patterns"))
-    senses = sense_weight * (senses + PATTERN_SHARE * patterns)
-    predicates = predicate_weight * _predicate_loss(
-        output.predicate_logits, gold.is_predicate, n.get("is_predicate")
-    )
-    tags = zero
-    if output.tag_logits is not None:
-        tags = tag_weight * mean_nll(output.tag_logits, gold.tags, n.get("tags"))
-    spans = zero
-    if output.propositions.spans is not None:
-        logits = output.propositions.spans
-        firsts = mean_nll(logits.firsts, gold.firsts, n.get("firsts"))
-        spans = span_weight * (firsts + mean_nll(logits.lasts, gold.lasts, n.get("lasts")))
-    total = roles + uniqueness + senses + predicates + tags + spans
-    return Losses(total, roles, uniqueness, senses, predicates, tags, spans)
+    patterns = mean("patterns", propositions.patterns)
+    senses = sense_weight * (mean("senses", sense_logits) + PATTERN_SHARE * patterns)
+    predicates = _sum_predicate_loss(output.predicate_logits, batch, temperature)
+    predicates = predicate_weight * (predicates / n["is_predicate"])
+    tags = tag_weight * mean("tags", output.tag_logits)
+    phrases = zero
+    if propositions.spans is not None:
+        firsts = mean("firsts", propositions.spans.firsts)
+        phrases = phrase_weight * (firsts + mean("lasts", propositions.spans.lasts))
+    total = roles + uniqueness + senses + predicates + tags + phrases
+    losses = Losses(total, roles, uniqueness, senses, predicates, tags, phrases)
+    if batch.soft is None:
+        return losses
+    return Losses(**{f.name: soft_weight * getattr(losses, f.name) for f in fields(Losses)})
 
 
 def weigh_iterations(
@@ -118,50 +161,109 @@ def weigh_iterations(
         yield logits, weight / sum(weights)
 
 
-def mean_nll(logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
-    """Negative log-likelihood of the gold answers, averaged over those that are known.
+def sum_nll(logits: Tensor, target: Tensor | SparseTargets, temperature: float = 1.0) -> Tensor:
+    """Negative log-likelihood of gold answers, or cross-entropy with probabilities; their sum.
 
-    logits   ... classes
-    gold     ...          ids, or IGNORED
-    n_known  the number to divide by, if not the number of known answers
+    logits  ... classes
+    target  ...          ids, or IGNORED; or probabilities, whose rows are those dimensions
+                         flattened
     """
-    logits, gold = logits.flatten(0, -2).float(), gold.flatten()
-    total = functional.cross_entropy(logits, gold, ignore_index=IGNORED, reduction="sum")
-    return total / _or_count(n_known, gold)
+    logits = logits.flatten(0, -2).float()
+    if isinstance(target, Tensor):
+        return functional.cross_entropy(
+            logits, target.flatten(), ignore_index=IGNORED, reduction="sum"
+        )
+    dense = logits.new_zeros(logits.shape)
+    dense[target.rows, target.ids] = target.probs
+    return -(_normalize(dense, temperature) * logits.log_softmax(-1)).sum()
 
 
-def uniqueness_loss(role_logits: Tensor, gold: Tensor, n_known: Tensor | None = None) -> Tensor:
+def _role_targets(
+    batch: Batch, iteration: int, shape: torch.Size, temperature: float
+) -> tuple[Tensor, Tensor]:
+    """The roles of all words of the predicates, as ids or as probabilities, and a mask.
+
+    iteration      counted from the last, which is -1
+    shape          P T R
+    -> target      P T    gold ids; or P T R, the probabilities of teachers
+    -> is_word     P T
+    """
+    if batch.soft is None:
+        assert batch.gold is not None
+        return batch.gold.roles, batch.gold.roles != IGNORED
+    n_iterations = len(batch.soft.roles)
+    sparse = batch.soft.roles[max(0, n_iterations + iteration)]
+    return role_probs(sparse, shape, temperature), batch.mask[batch.predicates.rows]
+
+
+def role_probs(targets: SparseTargets, shape: torch.Size, temperature: float) -> Tensor:
+    """The probabilities of all roles; NO_ROLE has what the others leave.
+
+    shape  P T R
+    ->     P T R
+    """
+    dense = targets.probs.new_zeros(shape[0] * shape[1], shape[2])
+    dense[targets.rows, targets.ids] = targets.probs
+    dense[:, NO_ROLE_ID] = (1 - dense.sum(-1)).clamp(min=0)
+    return _normalize(dense, temperature).view(shape)
+
+
+def _sum_role_nll(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tensor:
+    if not target.is_floating_point():
+        return sum_nll(role_logits, target)
+    entropy = -(target * role_logits.float().log_softmax(-1)).sum(-1)  # P T
+    return (entropy * is_word).sum()
+
+
+def sum_uniqueness(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tensor:
     """Make the words of a sentence compete for each role that is filled (eq. 16).
 
     Eq. 16 is printed without the index of the filling word and without a minus sign. This follows
     the authors' code: for every role in the gold proposition, the negative log-likelihood of the
-    word that fills it in a softmax over the *words* (padding masked, NO_ROLE excluded), averaged
-    like the main loss.
+    word that fills it in a softmax over the *words* (padding masked, NO_ROLE excluded). With
+    probabilities, the words compete for each role as the teachers distribute it.
 
     role_logits  P T R
-    gold         P T    role ids, IGNORED at padding
+    target       P T    role ids; or P T R, probabilities
+    is_word      P T
+    ->           the sum over predicates
     """
-    known = gold != IGNORED
-    over_words = role_logits.float().masked_fill(~known.unsqueeze(-1), -torch.inf).log_softmax(1)
-    filled = known & (gold != NO_ROLE_ID)
-    chosen = over_words.gather(2, gold.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # P T
-    return -chosen.masked_fill(~filled, 0.0).sum() / _or_count(n_known, gold)
+    is_padding = ~is_word.unsqueeze(-1)
+    over_words = role_logits.float().masked_fill(is_padding, -torch.inf).log_softmax(1)
+    if not target.is_floating_point():
+        is_filled = is_word & (target != NO_ROLE_ID)
+        chosen = over_words.gather(2, target.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # P T
+        return -chosen.masked_fill(~is_filled, 0.0).sum()
+    is_role = torch.arange(target.shape[-1], device=target.device) != NO_ROLE_ID
+    return -(over_words.masked_fill(is_padding, 0.0) * target * is_role).sum()
+
+
+def _sum_predicate_loss(logits: Tensor, batch: Batch, temperature: float) -> Tensor:
+    if batch.soft is None:
+        assert batch.gold is not None
+        is_known = batch.gold.is_predicate != IGNORED
+        probs = batch.gold.is_predicate.clamp(min=0).float()
+    else:
+        is_known = batch.mask[: batch.n_unmarked]
+        both = torch.stack(
+            [batch.soft.predicate_probs, 1 - batch.soft.predicate_probs], -1
+        )  # B T 2
+        probs = _normalize(both, temperature)[..., 0]
+    losses = functional.binary_cross_entropy_with_logits(logits.float(), probs, reduction="none")
+    return (losses * is_known).sum()
+
+
+def _normalize(probs: Tensor, temperature: float) -> Tensor:
+    """Scale rows to a sum of 1 at this temperature; rows of zeros stay as they are.
+
+    probs  ... classes
+    """
+    if temperature != 1.0:
+        probs = probs ** (1 / temperature)
+    return probs / probs.sum(-1, keepdim=True).clamp(min=1e-9)
 
 
 def gumbel_like(logits: Tensor) -> Tensor:
     """Gumbel(0, 1) noise: the argmax of noisy logits is a sample from their softmax."""
     uniform = torch.rand_like(logits).clamp(1e-9, 1 - 1e-9)  # the logarithms must be finite
     return -torch.log(-torch.log(uniform))
-
-
-def _predicate_loss(logits: Tensor, gold: Tensor, n_known: Tensor | None) -> Tensor:
-    known = gold != IGNORED
-    losses = functional.binary_cross_entropy_with_logits(
-        logits.float(), gold.clamp(min=0).float(), reduction="none"
-    )
-    return (losses * known).sum() / _or_count(n_known, gold)
-
-
-def _or_count(n_known: Tensor | None, gold: Tensor) -> Tensor:
-    count = (gold != IGNORED).sum() if n_known is None else n_known
-    return count.clamp(min=1)  # a batch without known answers has loss 0, not NaN

@@ -12,7 +12,7 @@ from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.network.frames import RoleFrames
-from capsrl.network.phrases import SpanLogits, SpanScorer
+from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing, RoutingResult, route_predicates
 from capsrl.predict.indexing import IndexedSentence, index_sentence
@@ -27,13 +27,13 @@ class PropositionLogits:
     routing   P T R after each iteration
     senses    P C    over the candidates of each lemma
     patterns  P K    for lemmas that training did not have
-    spans     P T T  first and last words of phrases; None for a network without span scorer
+    spans     P T T  first and last words of phrases; None for a network without phrase scorer
     """
 
     routing: RoutingResult
     senses: Tensor
     patterns: Tensor
-    spans: SpanLogits | None = None
+    spans: PhraseLogits | None = None
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Network(nn.Module):
         capsules: WordCapsuleLayer,
         routing: Routing,
         tagger: Tagger | None,
-        spans: SpanScorer | None,
+        spans: PhraseScorer | None,
         frames: RoleFrames | None,
         capsule_dropout: float,
         n_iterations: int,
@@ -91,7 +91,7 @@ class Network(nn.Module):
         self.forms = capsules  # its key in saved weights
         self.routing = routing
         self.tagger = tagger
-        self.spans = spans
+        self.spans = spans  # its key in saved weights
         self.frames = frames
         self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations

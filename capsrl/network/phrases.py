@@ -8,7 +8,7 @@ from torch.nn import functional
 
 
 @dataclass(frozen=True)
-class SpanLogits:
+class PhraseLogits:
     """Scores of the first and last word of the phrase that a word is the head of.
 
     firsts  P T T  for each head, over the words; -1e9 after the head
@@ -19,7 +19,7 @@ class SpanLogits:
     lasts: Tensor
 
 
-class SpanScorer(nn.Module):
+class PhraseScorer(nn.Module):
     """Matches each head with the words that may begin or end its phrase (biaffine attention).
 
     A word as a predicate sees it is [view; state], as for the capsules. It is projected to two
@@ -39,7 +39,7 @@ class SpanScorer(nn.Module):
 
     def forward(
         self, states: Tensor, views: Tensor | None, rows: Tensor, mask: Tensor
-    ) -> SpanLogits:
+    ) -> PhraseLogits:
         """Score the edges of the phrase of every word.
 
         states  B T H   of the words of each sentence
@@ -57,7 +57,7 @@ class SpanScorer(nn.Module):
         near = distance.abs().clamp(max=self.max_distance)
         firsts = _match(first_query, first_key) + self.of_distance[0][near]
         lasts = _match(last_query, last_key) + self.of_distance[1][near]
-        return SpanLogits(
+        return PhraseLogits(
             firsts=firsts.masked_fill(distance > 0, -1e9),
             lasts=lasts.masked_fill((distance < 0) | ~mask.unsqueeze(1), -1e9),
         )

@@ -1,31 +1,54 @@
-"""Save and load model folders: config.json, vocab.json, frames.tsv, weights and word sources.
-
-`calibration.json` is saved here too, and read by `calibration.py`. What needs no torch is read by
-`read_folder.py`.
+"""Save and load model folders; `capsrl.predict.folder` reads what needs no torch.
 
 Folders are written atomically. Everything read is checked: missing or damaged files, tensors of
 another shape and newer formats are refused with a message that names them.
+
+Weights are split over files named weights-00001-of-00003.safetensors. With precision `compact`
+every matrix is quantized to 8-bit integers with one scale per row (stored under its name +
+`#scale`), everything else to 16-bit floats: a quarter of the size.
+
+`dithered` is the same, but values are rounded up or down at random, so that they are right on
+average: training that starts from quantized weights changes most of them by less than a step, and
+rounding to the nearest would undo that. The same weights always give the same files.
 """
 
 import dataclasses
 import json
-import os
-import tempfile
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import init
 from torch.overrides import TorchFunctionMode
 
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
+from capsrl.files.replacing import replacing_folder
 from capsrl.network.build import attach_files, make_network
+from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
-from capsrl.network.weights import Precision, check_weights, load_weights, save_weights
 from capsrl.predict.calibration import Calibration
-from capsrl.predict.read_folder import FORMAT, FRAMES, read_config, read_inventory
+from capsrl.predict.folder import (
+    FRAMES,
+    MODEL_FORMAT,
+    SCALE,
+    read_config,
+    read_inventory,
+    shard_name,
+    weight_files,
+)
+
+Precision = Literal["full", "half", "compact", "dithered"]
+
+# The shipped model is committed to Git without LFS; files of this size can also be uploaded in a
+# browser, where hosts commonly stop at 25 MB. Loading takes the same time with any number of files.
+SHARD_BYTES = 15_000_000
 
 
 def save_network(
@@ -41,15 +64,10 @@ def save_network(
     Raises ModelError if `folder` exists and is not a model folder.
     """
     if folder.exists() and not _is_replaceable(folder):
-        raise ModelError(
-            f"{folder}: expected a model folder to replace, or nothing, got something else; "
-            "choose another name"
-        )
+        raise ModelError(f"{folder}: exists and is not a model folder; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
-        new = Path(temporary) / "new"
-        new.mkdir()
-        _write_json(new / "config.json", {"format": FORMAT, **dataclasses.asdict(config)})
+    with replacing_folder(folder) as new:
+        _write_json(new / "config.json", {"format": MODEL_FORMAT, **dataclasses.asdict(config)})
         _write_json(new / "vocab.json", network.inventory.to_dict())
         if len(network.inventory.frames):
             network.inventory.frames.save(new / FRAMES)
@@ -57,9 +75,6 @@ def save_network(
         network.vectors.save_files(new)
         if calibration is not None:
             calibration.save(new)
-        if folder.exists():
-            os.replace(folder, Path(temporary) / "old")
-        os.replace(new, folder)
 
 
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:
@@ -113,3 +128,69 @@ def _write_json(file: Path, data: dict[str, Any]) -> None:
     # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \udc00 is
     # also its escape in JSON.
     file.write_bytes(text.encode("utf-8", "backslashreplace"))
+
+
+def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Precision) -> None:
+    """Write tensors to files of at most SHARD_BYTES, or of a single larger tensor."""
+    shards: list[dict[str, Tensor]] = [{}]
+    size = 0
+    for name, tensor in sorted(weights.items()):
+        stored = _encode(name, tensor.detach().cpu(), precision)
+        more = sum(part.numel() * part.element_size() for part in stored.values())
+        if shards[-1] and size + more > SHARD_BYTES:
+            shards.append({})
+            size = 0
+        shards[-1].update(stored)
+        size += more
+    for number, shard in enumerate(shards, start=1):
+        file = folder / shard_name(number, len(shards))
+        save_file(shard, file)
+        file.chmod(0o644)  # save_file makes it readable by its owner only
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """Read all shards as 32-bit floats; raises ModelError naming a missing or damaged one."""
+    stored: dict[str, Tensor] = {}
+    for file in weight_files(folder):
+        try:
+            stored.update(load_file(file))
+        except (SafetensorError, OSError) as error:
+            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+    weights: dict[str, Tensor] = {}
+    for name, tensor in stored.items():
+        if name.endswith(SCALE):
+            continue
+        scale = stored.get(name + SCALE)
+        if scale is not None:
+            tensor = _dequantize(tensor, scale)
+        weights[name] = tensor.float() if tensor.is_floating_point() else tensor
+    return weights
+
+
+def _dequantize(quantized: Tensor, scale: Tensor) -> Tensor:
+    """Dequantize a matrix.
+
+    By numpy: the first such product in torch would start its thread pool, which takes longer than
+    the product itself.
+    """
+    by_row = scale.float().view(-1, *[1] * (quantized.dim() - 1)).numpy()
+    return torch.from_numpy(np.multiply(quantized.numpy(), by_row, dtype=np.float32))
+
+
+def _encode(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
+    if not tensor.is_floating_point() or precision == "full":
+        return {name: tensor.contiguous()}
+    if precision == "half" or tensor.dim() < 2:
+        return {name: tensor.half().contiguous()}
+    # Symmetric: the largest value of a row becomes 127. A row of zeros needs a scale above 0.
+    scale = tensor.flatten(1).abs().amax(1).clamp(min=1e-12) / 127
+    steps = tensor / scale.view(-1, *[1] * (tensor.dim() - 1))
+    quantized = steps.round() if precision == "compact" else _dither(steps, name)
+    return {name: quantized.to(torch.int8).contiguous(), name + SCALE: scale}
+
+
+def _dither(steps: Tensor, name: str) -> Tensor:
+    """Round 0.3 up in 3 of 10 cases; global random numbers are neither used nor changed."""
+    generator = torch.Generator().manual_seed(zlib.crc32(name.encode()))
+    noise = torch.rand(steps.shape, generator=generator)
+    return (steps + noise).floor().clamp(-127, 127)

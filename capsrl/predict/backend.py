@@ -4,21 +4,18 @@ Everything around it (finding predicates, lemmas, senses, decoding) is the same 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.predict import Floats, Ids
 from capsrl.predict.indexing import IndexedSentence
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
-
-Floats = NDArray[np.float32]
-Ids = NDArray[np.int64]
-Task = TypeVar("Task", bound=Sequence[int])
-Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Scores:
     probs     P T         their probabilities, in double precision
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
-    firsts    P T         first word of the phrase of each word; None without a span scorer
+    firsts    P T         first word of the phrase of each word; None without a phrase scorer
     lasts     P T         last word
     steps     N+1 P T R   logits before the first and after each iteration, if a trace is asked for
     capsules  N P R D     with a trace, if the variant has them; else None
@@ -70,7 +67,7 @@ class Backend(ABC):
     batch_words       words of a batch, padding counted
     max_pairs         pairs of a predicate and a word that `score` takes at a time
     chunk_sentences   sentences that are read ahead and sorted by length into batches
-    concurrent        several threads can label at the same time, each on one core
+    concurrent        batches labeled at the same time; None for one per thread of the labeler
     """
 
     inventory: Inventory
@@ -80,7 +77,7 @@ class Backend(ABC):
     batch_words: int
     max_pairs: int
     chunk_sentences: int = 2048
-    concurrent: bool = False
+    concurrent: int | None = 1
 
     @abstractmethod
     def index(self, sentence: Sentence) -> IndexedSentence:
@@ -109,16 +106,9 @@ class Backend(ABC):
         trace         also give the scores of every iteration
         """
 
-    @abstractmethod
-    def run(
-        self,
-        label: Callable[[Task], Answer],
-        batches: Sequence[Task],
-        *,
-        n_words: Callable[[Task], int],
-        threads: int,
-    ) -> Iterator[Answer]:
-        """Label batches with at most this many threads, and yield the answers in their order.
+    def prepare(self, n_words: int, threads: int) -> AbstractContextManager[object]:
+        """A context in which the calling thread labels a batch of this size.
 
-        n_words  the size of a batch
+        threads  maximum number of CPU threads
         """
+        return nullcontext()

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsrl.errors import ModelError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Proposition
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.frames.index import NO_FRAMES, FrameIndex
-from capsrl.predict.backend import Floats, Ids, Scores
+from capsrl.predict import Floats, Ids
+from capsrl.predict.backend import Scores
 from capsrl.predict.calibration import Confidences
 from capsrl.predict.candidates import (
     UNTRAINED_ODDS,
@@ -36,7 +37,7 @@ class Decoded:
     traces       P  if asked for
     words        A  head words
     roles        A
-    phrases      A  first and last words; None without a span scorer
+    phrases      A  first and last words; None without a phrase scorer
     confidences  probabilities, and the predicate of each argument
     """
 

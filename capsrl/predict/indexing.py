@@ -10,13 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from capsrl.predict import Ids
 from capsrl.predict.candidates import Candidates
 from capsrl.predict.inventory import Inventory, lemma_of
 from capsrl.sentence import Sentence
 
-Ids = NDArray[np.int64]
 IGNORED = -100  # the target that torch's losses ignore
 _NONE = np.zeros(0, np.int64)
 
@@ -45,12 +44,12 @@ class IndexedSentence:
     source_items: Mapping[str, Any]
     predicates: tuple[int, ...]
     lemmas: tuple[str, ...]
-    roles: NDArray[np.int64]
-    senses: NDArray[np.int64]
-    patterns: NDArray[np.int64]
-    tags: NDArray[np.int64] | None
-    firsts: NDArray[np.int64]
-    lasts: NDArray[np.int64]
+    roles: Ids
+    senses: Ids
+    patterns: Ids
+    tags: Ids | None
+    firsts: Ids
+    lasts: Ids
     partial: bool = False
     candidates: tuple[Candidates, ...] = ()
 
@@ -247,5 +246,5 @@ def _pattern_id(sense: str | None, lemma: str, inventory: Inventory) -> int:
     return IGNORED if pattern is None else pattern
 
 
-def _array(values: Sequence[int]) -> NDArray[np.int64]:
+def _array(values: Sequence[int]) -> Ids:
     return np.array(values, dtype=np.int64)

@@ -5,7 +5,7 @@ sentence, so that it gets the same states alone and in any batch.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -17,13 +17,13 @@ os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
-from capsrl.predict.backend import Answer, Backend, Floats, Reading, Scores, Task
+from capsrl.predict import Floats
+from capsrl.predict.backend import Backend, Reading, Scores
 from capsrl.predict.decode import most_probable
+from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, digest_of, find_stored, unsigned
 from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
-from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
-from capsrl.predict.weight_files import digest_of, find_stored
 from capsrl.sentence import Sentence
 
 _SLOW = ["SkipLayerNormFusion"]  # a sum and a norm take a quarter of the time of the fused node
@@ -39,7 +39,7 @@ class OnnxBackend(Backend):
     marks_predicates = False
     batch_words = 500
     max_pairs = 1000
-    concurrent = True
+    concurrent = None
 
     def __init__(self, folder: Path, inventory: Inventory, *, n_iterations: int) -> None:
         self.inventory = inventory
@@ -119,23 +119,6 @@ class OnnxBackend(Backend):
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         probs, roles = most_probable(found.pop("roles"))
         return Scores(roles=roles, probs=probs, **found)
-
-    def run(
-        self,
-        label: Callable[[Task], Answer],
-        batches: Sequence[Task],
-        *,
-        n_words: Callable[[Task], int],
-        threads: int,
-    ) -> Iterator[Answer]:
-        """As `Backend.run`: several batches at a time, each with one thread."""
-        if threads == 1 or len(batches) < 2:
-            yield from map(label, batches)
-            return
-        from concurrent.futures import ThreadPoolExecutor  # takes 5 ms to import
-
-        with ThreadPoolExecutor(threads) as pool:
-            yield from pool.map(label, batches)
 
 
 class _Words:

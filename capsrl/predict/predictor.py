@@ -1,7 +1,8 @@
-"""Predict the propositions of one batch of sentences."""
+"""Predict the propositions of sentences, batch by batch."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +10,18 @@ from numpy.typing import NDArray
 from capsrl.errors import ConfigError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import Options
-from capsrl.predict.backend import Backend, Ids, Reading
+from capsrl.predict import Ids
+from capsrl.predict.backend import Backend, Reading
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.decode import build_propositions, decode
-from capsrl.predict.indexing import IndexedSentence, group_predicates, with_predicates
+from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import predicate_pos
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 class Predictor:
@@ -44,13 +49,46 @@ class Predictor:
         """The roles, senses and words of the network."""
         return self.backend.inventory
 
+    def label(
+        self,
+        sentences: Sequence[Sentence],
+        options: Options,
+        *,
+        batch_size: int | None = None,
+        threads: int = 1,
+    ) -> list[Sentence]:
+        """Label sentences in batches of similar length.
+
+        options     with `predicates` marked or found; `auto` has been decided before
+        batch_size  maximum number of sentences in a batch; default: limited by words
+        threads     maximum number of CPU threads
+        """
+        labeled = list(sentences)
+        items: dict[int, IndexedSentence] = {}
+        for number, sentence in enumerate(sentences):
+            if sentence.words and (options.predicates == "found" or sentence.propositions):
+                items[number] = self.backend.index(sentence)
+            else:
+                labeled[number] = sentence.with_propositions(())
+        batches = _make_batches(items, self.backend.batch_words, batch_size)
+
+        def label(batch: Sequence[int]) -> list[Sentence]:
+            members = [items[number] for number in batch]
+            with self.backend.prepare(sum(item.length for item in members), threads):
+                return self.label_batch([sentences[n] for n in batch], members, options)
+
+        concurrent = threads if self.backend.concurrent is None else self.backend.concurrent
+        for batch, answers in zip(batches, _map(label, batches, concurrent), strict=True):
+            for number, answer in zip(batch, answers, strict=True):
+                labeled[number] = answer
+        return labeled
+
     def label_batch(
         self, sentences: Sequence[Sentence], items: Sequence[IndexedSentence], options: Options
     ) -> list[Sentence]:
         """Label sentences that fit into memory together.
 
         items    the sentences, indexed by the backend
-        options  with `predicates` marked or found; `auto` has been decided before
         """
         reading = predicate_probs = None
         # A network that marks predicates encodes each group again; it needs the unmarked
@@ -112,7 +150,7 @@ class Predictor:
         raw = decoded.confidences
         if predicate_probs is not None:
             raw = replace(raw, predicates=predicate_probs[owners, positions])
-        if self.calibration is not None and not options.raw:
+        if self.calibration is not None and not options.uncalibrated:
             groups = [
                 group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
                 for sense, prob, guessed in zip(
@@ -140,6 +178,31 @@ class Predictor:
         ]
         positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
         return with_predicates(item, positions, lemmas, found)
+
+
+def _make_batches(
+    items: Mapping[int, IndexedSentence], batch_words: int, batch_size: int | None
+) -> list[list[int]]:
+    """Sentences of similar length together; they are identified by their numbers."""
+    numbers, lengths = list(items), [item.length for item in items.values()]
+    batches = []
+    for group in bucket(lengths, batch_words=batch_words, seed=None):
+        size = batch_size or len(group)
+        for first in range(0, len(group), size):
+            batches.append([numbers[member] for member in group[first : first + size]])
+    return batches
+
+
+def _map(
+    function: Callable[[_Item], _Result], items: Sequence[_Item], concurrent: int
+) -> Iterable[_Result]:
+    """The results for all items in their order, so many at a time."""
+    if concurrent == 1 or len(items) < 2:
+        return map(function, items)
+    from concurrent.futures import ThreadPoolExecutor  # takes 5 ms to import
+
+    with ThreadPoolExecutor(concurrent) as pool:
+        return list(pool.map(function, items))
 
 
 def find_predicates(chosen: NDArray[np.bool_]) -> list[Sequence[int]]:

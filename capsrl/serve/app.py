@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from capsrl import __version__
 from capsrl.device import available_cores
 from capsrl.labeler import Labeler
-from capsrl.predict.read_folder import fingerprint
+from capsrl.predict.folder import fingerprint
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -15,8 +15,8 @@ from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.limits import MAX_PAIRS
 from capsrl.serve.requests import LabelRequest
-from capsrl.tables.rows import argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS
+from capsrl.tables.cells import argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
 
@@ -73,11 +73,22 @@ def _label_group(
 
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
-    if labeler.most_pairs(chain(*texts), request.options) > MAX_PAIRS:
+    if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
         raise HTTPException(422, "the sentences are too long; end them by full stops")
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
+
+
+def _most_pairs(labeler: Labeler, sentences: Iterable[Sentence], options: Options) -> int:
+    """The most pairs of words that labeling may have to score, a measure of its cost.
+
+    Every word of a sentence may be a predicate, for which every word is scored. With a trace a
+    pair counts five times for each iteration, since a trace is written as well.
+    """
+    iterations = options.iterations or labeler.config.capsules.iterations
+    weight = 5 * (iterations + 1) if options.trace else 1
+    return weight * sum(len(sentence) ** 2 for sentence in sentences)
 
 
 def _respond(

@@ -22,7 +22,7 @@ _NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
 _TRACE_NOTE = (
     "1, 2, ...: the network's own probability after each iteration, blank below 0.05, bold where "
     'the word had the role<span class="capsrl-wide">; the column probability is calibrated (if the '
-    "model is, without --raw)</span>. Crossed out: not in the result."
+    "model is, without --uncalibrated)</span>. Crossed out: not in the result."
 )
 
 

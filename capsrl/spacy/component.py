@@ -21,8 +21,10 @@ from thinc.compat import cupy
 
 import capsrl
 from capsrl.errors import ConfigError, ModelError
-from capsrl.files.local import open_writer
-from capsrl.options import RAW_TEXT, OptionKeywords, Options
+from capsrl.files.opening import open_writer
+from capsrl.files.replacing import remove_abandoned, replacing_folder
+from capsrl.models import shipped_models
+from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
 from capsrl.spacy.model_files import read_files, write_files
 from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
@@ -37,7 +39,7 @@ if TYPE_CHECKING:  # what runs the model is imported with the first Doc, not wit
 _CPU = "cpu"
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
-_UNUSED = ("predicates", "trace", *RAW_TEXT)
+_UNUSED = ("predicates", "trace", *TEXT_LAYOUT)
 _OPTIONS = {
     option.name: option.default
     for option in dataclasses.fields(Options)
@@ -63,7 +65,7 @@ def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  #
     """
     component = Component(name, **settings)
     languages = (component.model, _ANY_LANGUAGE)
-    if component.model in capsrl.shipped_models() and nlp.lang not in languages:
+    if component.model in shipped_models() and nlp.lang not in languages:
         warnings.warn(
             f"{name}: expected a pipeline of the language {component.model}, which the model is "
             f"for, got {nlp.lang}; name a model of that language in the setting `model`",
@@ -233,25 +235,19 @@ class Component(Pipe):
         """
         path = Path(path)
         path.mkdir(parents=True, exist_ok=True)
-        model, new, old = (path / f"{_MODEL}{suffix}" for suffix in ("", ".new", ".old"))
-        is_shipped = self._is_shipped()
-        if not is_shipped:
-            _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
-        for leftover in (new, old):
-            shutil.rmtree(leftover, ignore_errors=True)
-        if is_shipped:
+        model = path / _MODEL
+        if self._is_shipped():
             _write_settings(path, self.model)
+            remove_abandoned(model)
             shutil.rmtree(model, ignore_errors=True)
             return
+        _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         if self._files is not None:
-            write_files(self._files, new)
+            with replacing_folder(model) as new:
+                write_files(self._files, new)
         elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read
-            shutil.copytree(self.model, new)
-        if new.exists():  # only renamed, so that a crash leaves the old model, none or the new one
-            if model.exists():
-                model.rename(old)
-            new.rename(model)
-            shutil.rmtree(old, ignore_errors=True)
+            with replacing_folder(model) as new:
+                shutil.copytree(self.model, new, dirs_exist_ok=True)
         _write_settings(path, None)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "Component":
@@ -280,7 +276,7 @@ class Component(Pipe):
         return self
 
     def _is_shipped(self) -> bool:
-        return self._files is None and self.model in capsrl.shipped_models()
+        return self._files is None and self.model in shipped_models()
 
     def __reduce__(self) -> tuple[Any, ...]:
         state = self.__dict__ | {"_labeler": None}  # loaded again where it is needed

@@ -25,15 +25,14 @@ from typing import IO, Any, NoReturn
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import damages
-from capsrl.files.local import (
+from capsrl.files.opening import (
     STANDARD,
-    file_system_of,
     find_encoding,
-    is_url,
     name_of,
     open_binary,
     suffix_of,
 )
+from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.parquet import open_parquet, parquet_rows
 from capsrl.tables.records import (
     ESCAPE,

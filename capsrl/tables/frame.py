@@ -9,8 +9,8 @@ from typing import Any
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.tables.rows import Cells, argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS
+from capsrl.tables.cells import Cells, argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS
 
 LIBRARIES = ("pandas", "polars")
 # Types of columns that may have nulls.

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
 from capsrl.sentence import Sentence
+from capsrl.tables.cells import Cells, argument_rows, sentence_row
+from capsrl.tables.columns import NOTHING, Passed
 from capsrl.tables.documents import Document
-from capsrl.tables.rows import Cells, argument_rows, sentence_row
-from capsrl.tables.schema import NOTHING, Passed
 from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import split_text
 

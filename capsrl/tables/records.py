@@ -16,7 +16,7 @@ from io import TextIOWrapper
 from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
-from capsrl.files.local import guess_encoding, has_byte_lines
+from capsrl.files.opening import guess_encoding, has_byte_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 _SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
+from capsrl.tables.cells import Cells
+from capsrl.tables.columns import Column, as_text
 from capsrl.tables.parquet import pyarrow
 from capsrl.tables.records import without_surrogates
-from capsrl.tables.rows import Cells
-from capsrl.tables.schema import Column, as_text
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -58,7 +58,7 @@ def calibrate(labeler: Labeler, gold: Sequence[Sentence]) -> CalibrationFit:
     The folds are N_FOLDS parts of consecutive sentences, so that most documents are not split.
     Raises DataError if none of the predicates found is right.
     """
-    raw = labeler.label_sentences(gold, predicates="found", raw=True)
+    raw = labeler.label_sentences(gold, predicates="found", uncalibrated=True)
     outcomes = [compare_propositions(*pair) for pair in zip(gold, raw, strict=True)]
     counts = counts_of_senses(labeler.inventory)
     calibration = fit_calibration(_joined(outcomes), counts)

@@ -35,7 +35,7 @@ def make_card(
         f"# Semantic role labeling, {data.language or 'language not stated'}: {name}\n",
         "Finds who did what to whom: the sense of every predicate and the head words of its "
         "arguments with their roles (dependency SRL as in CoNLL-2009)"
-        f"{', and their phrases' if recipe.model.span_width else ''}.\n",
+        f"{', and their phrases' if recipe.model.phrase_width else ''}.\n",
         "## Use\n",
         '```\ncapsrl label --model MODEL_FOLDER "She sold him the car."\n'
         "capsrl evaluate --model MODEL_FOLDER GOLD_FILE\n```\n",
@@ -132,6 +132,6 @@ def _limits(recipe: Recipe) -> str:
 
 def _words_or_phrases(recipe: Recipe) -> str:
     one_role = "a word is the head of at most one argument per predicate."
-    if recipe.model.span_width:
+    if recipe.model.phrase_width:
         return f"- The phrase of an argument is unbroken; {one_role}"
     return f"- Arguments are head words, not phrases; {one_role}"

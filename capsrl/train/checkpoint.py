@@ -21,13 +21,14 @@ from safetensors.torch import save_file
 from torch import Tensor
 from torch.optim import Optimizer
 
-from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
-from capsrl.files.local import file_digest
+from capsrl.files.opening import file_digest
+from capsrl.files.replacing import replacing
+from capsrl.models import find_model
+from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
-from capsrl.train.start import model_digest
-from teachers.shards import MANIFEST
+from capsrl.train.soft_labels import MANIFEST
 
 FORMAT = 2
 _EPOCHS = "train.epochs"
@@ -65,15 +66,12 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint atomically."""
     header = {"format": FORMAT, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
-    temporary = path.with_name(path.name + ".new")
-    save_file(
-        {name: _on_cpu(tensor) for name, tensor in tensors.items()},
-        temporary,
-        metadata={_HEADER: json.dumps(header)},
-    )
-    with open(temporary, "rb") as file:
-        os.fsync(file.fileno())  # else a power cut could leave an empty file
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file(
+            {name: _on_cpu(tensor) for name, tensor in tensors.items()},
+            temporary,
+            metadata={_HEADER: json.dumps(header)},
+        )
 
 
 @dataclass(frozen=True)
@@ -115,7 +113,7 @@ def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
     if shards is not None:
         fingerprint["distill.shards"] = _name_and_digest(os.path.join(shards, MANIFEST))
     if recipe.train.from_ is not None:
-        digest = model_digest(find_model(recipe.train.from_))
+        digest = model_fingerprint(find_model(recipe.train.from_))
         fingerprint["train.from"] = f"{fingerprint['train.from']} (sha256 {digest})"
     return fingerprint | {
         "data.train": _name_and_digest(data.train),

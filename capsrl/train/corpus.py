@@ -47,7 +47,7 @@ def check_files(recipe: Recipe) -> None:
     ]
     if missing:
         raise DataError(
-            "\n".join(missing) + "\n`capsrl convert` makes corpora (docs/corpora.md), "
+            "\n".join(missing) + "\n`python -m corpora` makes corpora (docs/corpora.md), "
             "docs/training.md says where to get encoders; --set KEY=PATH names other files"
         )
 

@@ -14,14 +14,14 @@ from pathlib import Path
 
 from torch import Tensor
 
-from capsrl import find_model
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.local import open_writer
+from capsrl.files.opening import open_writer
 from capsrl.labeler import Labeler
+from capsrl.models import find_model
 from capsrl.network.batches import Batch
-from capsrl.network.weights import Precision
-from capsrl.predict.read_folder import read_inventory
+from capsrl.network.save import Precision
+from capsrl.predict.folder import read_inventory
 from capsrl.score import Scores, score
 from capsrl.sentence import Sentence
 from capsrl.train.card import make_card
@@ -262,7 +262,7 @@ class Training:
             raise _Stopped
 
     def _precision(self) -> Precision:
-        """How the model is saved; see `capsrl.network.weights` on weights that start quantized."""
+        """How the model is saved; see `capsrl.network.save` on weights that start quantized."""
         train = self.recipe.train
         is_started = train.from_ is not None
         return "dithered" if is_started and train.precision == "compact" else train.precision

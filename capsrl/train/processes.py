@@ -12,7 +12,7 @@ from datetime import timedelta
 import torch
 from torch import Tensor, distributed
 
-from capsrl.device import find_device
+from capsrl.network.backend import find_device
 
 # The others wait while the main process scores the dev and test files.
 TIMEOUT = timedelta(hours=6)

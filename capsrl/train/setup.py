@@ -4,22 +4,18 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
-from capsrl import find_model
 from capsrl.config import Recipe
 from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
 from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.user import load_frames
-from capsrl.network.batches import Batch
+from capsrl.models import find_model
 from capsrl.network.build import make_network
 from capsrl.network.loss import Losses, compute_loss
-from capsrl.network.network import Network, Output
-from capsrl.network.soft_loss import compute_soft_loss
+from capsrl.network.network import Network
 from capsrl.predict.inventory import Inventory, build_inventory
 from capsrl.text.lemmatizer import learn_lemmas
 from capsrl.train.corpus import Corpus
@@ -84,27 +80,20 @@ def build_step(recipe: Recipe, network: Network, processes: Processes) -> Traini
 
 
 def _make_loss(recipe: Recipe) -> Callable[..., Losses]:
-    """The loss with its weights, for batches with gold answers and with soft targets."""
+    """The loss with its weights."""
     loss, distill = recipe.loss, recipe.distill
-    weights: dict[str, Any] = {
-        "sense_weight": loss.sense,
-        "predicate_weight": loss.predicates,
-        "tag_weight": loss.tags,
-        "span_weight": loss.spans,
-        "uniqueness_weight": loss.uniqueness,
-        "intermediate_weight": loss.intermediate_weight,
-        "gumbel": loss.gumbel,
-    }
-    from_gold = partial(compute_loss, **weights)
-    from_soft = partial(
-        compute_soft_loss, **weights, weight=distill.weight, temperature=distill.temperature
+    return partial(
+        compute_loss,
+        sense_weight=loss.sense,
+        predicate_weight=loss.predicates,
+        tag_weight=loss.tags,
+        phrase_weight=loss.phrases,
+        uniqueness_weight=loss.uniqueness,
+        intermediate_weight=loss.intermediate_weight,
+        gumbel=loss.gumbel,
+        soft_weight=distill.weight,
+        temperature=distill.temperature,
     )
-
-    def compute(output: Output, batch: Batch, *, n_known: Tensor | None = None) -> Losses:
-        chosen = from_gold if batch.soft is None else from_soft
-        return chosen(output, batch, n_known=n_known)
-
-    return compute
 
 
 def _seed(seed: int) -> None:

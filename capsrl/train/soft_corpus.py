@@ -12,8 +12,16 @@ from capsrl.network.batches import Batch, SoftTargets, SparseTargets
 from capsrl.network.network import Network
 from capsrl.predict.indexing import IndexedSentence, bucket
 from capsrl.sentence import Sentence
-from capsrl.train.soft_labels import Array, SoftLabels, join_labels, load_labels, load_lengths
-from teachers.shards import check_inventory, read_manifest, shard_path
+from capsrl.train.soft_labels import (
+    Array,
+    SoftLabels,
+    check_inventory,
+    join_labels,
+    load_labels,
+    load_lengths,
+    read_manifest,
+    shard_path,
+)
 
 AT_ONCE = 1_000_000  # sentences whose shards are in memory together, about 8 kB each
 

@@ -1,11 +1,14 @@
-"""The soft labels of some sentences as flat arrays, and the file that holds them.
+"""Read the soft labels that `python -m teachers` makes; write the file of a shard.
+
+FOLDER/distill.json              teachers, texts, number of sentences, digests of the inventory
+FOLDER/shard-00000.safetensors   soft labels of the first sentences as flat arrays, ...
 
 Probabilities below MIN_PROB are left out: of 50 roles one or two matter for a word, and most words
 have no role.
 """
 
+import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,8 +20,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file, save_file
 
 from capsrl.errors import DataError
+from capsrl.files.replacing import replacing
+from capsrl.predict.inventory import Inventory
 
+MANIFEST = "distill.json"
+SOFT_FORMAT = 1
 MIN_PROB = 0.002
+# Parts of an inventory that the ids in predictions refer to. Words and characters may differ.
+SHARED = ("roles", "senses", "candidates", "patterns", "tags")
 Array = NDArray[Any]
 
 
@@ -77,9 +86,8 @@ def save_labels(path: Path, labels: SoftLabels) -> None:
     arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
     for name, sparse in labels.sparse.items():
         arrays |= {f"{name}.{part}": getattr(sparse, part) for part in _PARTS}
-    temporary = path.with_name(path.name + ".new")
-    save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
 
 
 def load_labels(path: Path) -> SoftLabels:
@@ -112,10 +120,7 @@ def load_lengths(path: Path) -> Array:
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
-    return DataError(
-        f"{path}: expected soft labels made by capsrl distill, got {error}; delete the file and "
-        "run the command again"
-    )
+    return DataError(f"{path}: damaged: {error}; delete the file and run python -m teachers again")
 
 
 def join_labels(parts: Sequence[SoftLabels]) -> SoftLabels:
@@ -143,3 +148,51 @@ def join_labels(parts: Sequence[SoftLabels]) -> SoftLabels:
         **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _DENSE},
         sparse=sparse,
     )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a folder; raises DataError unless all shards are there."""
+    file = folder / MANIFEST
+    try:
+        manifest: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise DataError(f"{folder}: not a folder of soft labels: it has no {MANIFEST}") from None
+    except ValueError as error:
+        raise DataError(f"{file}: not JSON: {error}") from None
+    if manifest.get("format") != SOFT_FORMAT:
+        raise DataError(f"{file}: expected format {SOFT_FORMAT}, got {manifest.get('format')}")
+    if "shards" not in manifest:
+        raise DataError(f"{folder}: some shards are missing; run python -m teachers to the end")
+    n_found = sum(shard_path(folder, n).exists() for n in range(manifest["shards"]))
+    if n_found < manifest["shards"]:
+        raise DataError(
+            f"{folder}: expected {manifest['shards']} shards, got {n_found}; run "
+            "python -m teachers again to make the others"
+        )
+    return manifest
+
+
+def check_inventory(manifest: Mapping[str, Any], inventory: Inventory, *, source: str) -> None:
+    """Raise DataError unless ids mean the same to the teachers and to a student."""
+    own = inventory_digests(inventory)
+    different = [name for name in SHARED if manifest["inventory"].get(name) != own[name]]
+    if different:
+        raise DataError(
+            f"{source}: the teachers have other {', '.join(different)} than this corpus; train "
+            "teachers and students on the same data.train, data.partial and data.frames"
+        )
+
+
+def shard_path(folder: Path, number: int) -> Path:
+    """The file of a shard."""
+    return folder / f"shard-{number:05}.safetensors"
+
+
+def inventory_digests(inventory: Inventory) -> dict[str, str]:
+    """A digest of each of the SHARED parts."""
+    digests = {}
+    for name in SHARED:
+        value = getattr(inventory, name)
+        entries = sorted(value.items()) if name == "candidates" else list(value)
+        digests[name] = hashlib.sha256(json.dumps(entries).encode()).hexdigest()[:16]
+    return digests

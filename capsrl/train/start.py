@@ -4,7 +4,6 @@ Labels of the model keep their ids and those of the corpus follow, so the weight
 both have are the first rows of the new tensors. New labels get initial weights.
 """
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,15 +12,13 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig
-from capsrl.files.local import file_digest
 from capsrl.frames.index import NO_FRAMES
 from capsrl.network.build import attach_files, make_network
+from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
-from capsrl.network.weights import check_weights, load_weights
-from capsrl.predict.inventory import Inventory
-from capsrl.predict.read_folder import FRAMES, read_inventory
-from capsrl.predict.vocabulary import Vocab
-from capsrl.predict.weight_files import weight_files
+from capsrl.network.save import load_weights
+from capsrl.predict.folder import read_inventory
+from capsrl.predict.inventory import Inventory, Vocab
 from capsrl.text.lemmatizer import Lemmatizer
 
 _CAPSULES, _NODE = "forms.weight", "routing.node.weight"
@@ -68,13 +65,6 @@ def start_network(
     network.load_state_dict(grown)
     attach_files(network, config.embeddings)
     return network
-
-
-def model_digest(folder: Path) -> str:
-    """A digest of everything that a run takes from the model folder it starts from."""
-    frames = [folder / FRAMES] if (folder / FRAMES).exists() else []
-    files = [folder / "config.json", folder / "vocab.json", *frames, *weight_files(folder)]
-    return hashlib.sha256("".join(file_digest(str(file)) for file in files).encode()).hexdigest()
 
 
 def merge_inventories(known: Inventory, added: Inventory) -> Inventory:

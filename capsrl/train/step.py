@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
 from pathlib import Path
 
 import torch
@@ -11,15 +12,14 @@ from torch.optim import Optimizer
 
 from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch
-from capsrl.network.loss import GOLD_FIELDS, Losses, count_known
+from capsrl.network.embeddings.pretrained import check_weights
+from capsrl.network.loss import TARGETS, Losses, count_targets
 from capsrl.network.network import Network
-from capsrl.network.soft_loss import count_soft
-from capsrl.network.weights import check_weights
 from capsrl.train.checkpoint import optimizer_tensors, restore_optimizer
 from capsrl.train.optim import Gradient, MovingAverage, SpikeGuard, set_rates, trained_parameters
 from capsrl.train.processes import Processes
 
-TERMS = ("total", "roles", "uniqueness", "senses", "predicates", "tags", "spans")  # of the loss
+TERMS = tuple(field.name for field in fields(Losses))
 
 
 class TrainingStep:
@@ -29,8 +29,7 @@ class TrainingStep:
 
     network     on the device of the process
     optimizer   of its trained parameters, with `base_rate` in every group
-    loss        `compute_loss` with its weights, `compute_soft_loss` for a batch with soft targets;
-                called with output, batch and n_known=
+    loss        `compute_loss` with its weights; called with output, batch and n_known=
     clip_each   clip the gradient of each parameter by itself
     max_spike   limit a step whose gradient norm is more than this times the usual one; 0 for never
     ema_decay   0 for no moving average
@@ -107,11 +106,9 @@ class TrainingStep:
         The losses are averaged over these counts, so that the gradients of the processes add up
         to the gradient of one process on the whole batch.
         """
-        n_known = torch.zeros(len(GOLD_FIELDS), dtype=torch.long, device=self._processes.device)
-        if batch is not None and batch.soft is not None:
-            n_known += count_soft(batch)
-        elif batch is not None and batch.gold is not None:
-            n_known += count_known(batch.gold)
+        n_known = torch.zeros(len(TARGETS), dtype=torch.long, device=self._processes.device)
+        if batch is not None:
+            n_known += count_targets(batch)
         self._processes.sum(n_known)
         return n_known
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from capsrl.bulk.failures import Task
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.scan import scan
 from capsrl.bulk.worker import Worker
@@ -36,7 +36,7 @@ def reviews(tmp_path, monkeypatch):
 def test_results_are_read(reviews):
     job = Job(output="labeled", to="parquet", rows="argument", text_column="body")
     plan = Plan(job.settings(), 2, [scan(job.make_input("reviews.csv"), 2)])
-    worker = Worker(job, fingerprint("en", None))
+    worker = Worker(job, job.fingerprint())
     for shard in range(plan.n_shards):
         worker.run(Task(shard), plan.pieces(shard), plan.name(shard))
     assert len(list(Path("labeled/data").iterdir())) == 2

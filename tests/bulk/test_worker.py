@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from capsrl.bulk.failures import Task
-from capsrl.bulk.job import Job, fingerprint
+from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.scan import scan
@@ -16,7 +16,7 @@ from capsrl.bulk.status import Counts, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.worker import Worker
 from capsrl.errors import ModelError
-from capsrl.tables.schema import arrow_schema, find_passed
+from capsrl.tables.columns import arrow_schema, find_passed
 
 ROWS = [
     {"id": "a", "text": "Mira sold her bicycle. She left.", "stars": 5},
@@ -30,7 +30,7 @@ EXPECTED = {"documents": 5, "sentences": 3, "errors": {"no text": 1, "too long":
 
 @pytest.fixture(scope="module")
 def model():
-    return fingerprint("en", None)
+    return Job(output="").fingerprint()
 
 
 def make_job(tmp_path, output=None, columns=None, **settings):

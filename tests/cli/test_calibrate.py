@@ -32,7 +32,7 @@ def without_probabilities(data):
 def test_it_changes_the_probabilities(capsrl, model):
     found = ("--predicates", "found")
     raw = label(capsrl, *found)
-    assert label(capsrl, *found, "--raw") == raw
+    assert label(capsrl, *found, "--uncalibrated") == raw
     done = capsrl("calibrate", "model", TINY, "--device", "cpu")
     assert done.code == 0
     assert done.err == "model/calibration.json written\n"
@@ -42,7 +42,7 @@ def test_it_changes_the_probabilities(capsrl, model):
     calibrated = label(capsrl, *found)
     assert calibrated != raw
     assert without_probabilities(calibrated) == without_probabilities(raw)
-    assert label(capsrl, *found, "--raw") == raw
+    assert label(capsrl, *found, "--uncalibrated") == raw
 
 
 def test_the_report_as_json(capsrl, model):

@@ -140,5 +140,3 @@ def test_spans_of_another_corpus(convert, tmp_path):
     done = convert("in.conll09", "out.jsonl", "--spans", "x.spans.tsv")
     assert done.code == 2
     assert done.err.startswith("error: x.spans.tsv:1: expected an argument of the corpus, got A1")
-    done = convert("ewt", "out", "--spans", "x.spans.tsv")
-    assert done.err.startswith("error: ewt: expected --spans only with a file")

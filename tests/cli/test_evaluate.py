@@ -67,7 +67,7 @@ def test_tables(evaluate):
             (TINY, "--compare", "other.jsonl"),
             f"other.jsonl:1 against {TINY} (sentence 1): expected",
         ),
-        (("-", "--compare", "-"), "-: expected standard input for one file, got it for several"),
+        (("-", "--compare", "-"), "-: standard input can be read for one file only"),
     ],
 )
 def test_mistakes_are_told_in_one_line(evaluate, tmp_path, arguments, message):
@@ -91,10 +91,10 @@ def test_our_warnings_are_one_line(evaluate, tmp_path):
     assert done.err.count("\n") == 1
 
 
-@pytest.mark.parametrize("span_width", [0, 4])
+@pytest.mark.parametrize("phrase_width", [0, 4])
 @pytest.mark.parametrize("labeling", [(), ("--no-phrases",)])
-def test_phrases_are_scored(capsrl, tmp_path, span_width, labeling):
-    make_labeler(make_config(span_width=span_width)).save(tmp_path / "model")
+def test_phrases_are_scored(capsrl, tmp_path, phrase_width, labeling):
+    make_labeler(make_config(phrase_width=phrase_width)).save(tmp_path / "model")
     gold = [with_phrases(sentence) for sentence in read_sentences(TINY)]
     write_sentences(gold, tmp_path / "gold.jsonl")
     model = ("--model", "model", "--device", "cpu")
@@ -108,7 +108,7 @@ def test_phrases_are_scored(capsrl, tmp_path, span_width, labeling):
     assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}
     exact = found["boundaries_of_right_heads"]
     assert exact["of"] > 0
-    if span_width == 0 and not labeling:
+    if phrase_width == 0 and not labeling:
         assert exact["correct"] == exact["of"]  # both from the parse of the file
     else:
         assert exact["correct"] < exact["of"]

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from capsrl.tables.rows import argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS, arrow_schema
+from capsrl.tables.cells import argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS, arrow_schema
 
 TEXT = "Hi. Mira sold her bicycle, and Tom ran."
 CSV = 'id,stars,text\nr1,5,"Mira sold\nher bicycle. Hi."\nr2,1,\nr3,2,Dogs bark.\nr4,3\n'
@@ -190,7 +190,7 @@ def test_spans_and_tables_of_the_same_suffix(label, tmp_path):
         (("--rows", "argument"), "--rows argument: expected a table (csv, tsv, parquet, jsonl), "
          "got table; choose one: --to csv\n"),
         (("-o", "o.parquet.gz"), "o.parquet.gz: expected a name without .gz: Parquet files are "),
-        (("-o", "s3://box/o.csv"), "s3://box/o.csv: expected the name of a local file to write, "),
+        (("-o", "s3://box/o.csv"), "s3://box/o.csv: a URL cannot be written; "),
         (("--trace", "--to", "csv"), "--trace: expected a format that shows it (table, json, "),
     ],
 )  # fmt: skip

@@ -97,7 +97,7 @@ def test_two_corpora_fit_into_80_columns(stats, tmp_path):
     [
         (("bad.conll09",), "bad.conll09:1: expected 14 columns, got 2"),
         (("a.txt",), "a.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl .ndjson"),
-        (("-", "-"), "-: expected standard input for one file, got it for several"),
+        (("-", "-"), "-: standard input can be read for one file only"),
         (("-",), "-: expected a format for standard input and output; name the format with --from"),
     ],
 )

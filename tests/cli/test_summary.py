@@ -3,9 +3,9 @@ import pytest
 from capsrl.cli import summary
 from capsrl.cli.summary import Summary
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.tables.columns import Column, Passed
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled
-from capsrl.tables.schema import Column, Passed
 
 SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
 STARS = Passed({"stars": Column("stars", "string", "")})

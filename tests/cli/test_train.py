@@ -4,7 +4,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from capsrl.cli import app
 from capsrl.cli.train import key_table, next_commands
@@ -34,7 +34,7 @@ def test_key_table():
 
 
 def test_no_recipe():
-    with pytest.raises(ConfigError, match="RECIPE: expected a recipe such as .*, got none"):
+    with pytest.raises(ConfigError, match="^missing RECIPE, such as recipes/tiny.toml$"):
         CliRunner().invoke(app, ["train"], catch_exceptions=False)
 
 

@@ -11,7 +11,10 @@ FRAMES = FrameIndex.from_rolesets(
     [
         Roleset(
             "sell.01",
-            roles=(FrameRole("A0", description="seller"), FrameRole("A1", description="thing sold")),
+            roles=(
+                FrameRole("A0", description="seller"),
+                FrameRole("A1", description="thing sold"),
+            ),
             definition="commerce",
         ),
         Roleset("sell_out.02", roles=(FrameRole("A0", description="seller"), FrameRole("A1"))),

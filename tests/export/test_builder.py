@@ -5,8 +5,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from capsrl.network.weights import load_weights
-from capsrl.predict.weight_files import digest_of
+from capsrl.network.save import load_weights
+from capsrl.predict.folder import digest_of
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
+from capsrl.predict.folder import find_stored
 from capsrl.predict.subwords import SubwordReader, read_encoder_config
-from capsrl.predict.weight_files import find_stored
 from tests.helpers.tiny_networks import (
     SENTENCES,
     UNSEEN,

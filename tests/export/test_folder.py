@@ -3,8 +3,7 @@
 import pytest
 
 from capsrl.errors import ModelError
-from capsrl.predict.loading import choose_runtime
-from capsrl.predict.weight_files import find_stored
+from capsrl.predict.folder import choose_runtime, find_stored
 from tests.helpers.crashes import crashes
 from tests.helpers.tiny_networks import edit_json, make_config, make_labeler, write_encoder
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from capsrl.network.encoder import BiLSTM
-from capsrl.network.weights import load_weights
+from capsrl.network.save import load_weights
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")

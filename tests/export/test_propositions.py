@@ -12,7 +12,7 @@ pytest.importorskip("onnxruntime")
 
 from capsrl.export.builder import Builder  # noqa: E402
 from capsrl.export.propositions import propositions_graph  # noqa: E402
-from capsrl.predict.weight_files import find_stored  # noqa: E402
+from capsrl.predict.folder import find_stored  # noqa: E402
 from tests.helpers.graphs import run_model  # noqa: E402
 
 # Two sentences, of 40 and 3 words: farther apart than any distance that has its own embedding.
@@ -20,8 +20,8 @@ N_WORDS = (40, 3)
 MASK = torch.arange(40) < torch.tensor(N_WORDS)[:, None]
 ROWS, POSITIONS = torch.tensor([0, 0, 1]), torch.tensor([0, 39, 1])
 VARIANTS = {
-    "views and phrases": {"encoder": {"predicate_width": 6}, "span_width": 5, "form": "factored"},
-    "phrases without views": {"span_width": 3},
+    "views and phrases": {"encoder": {"predicate_width": 6}, "phrase_width": 5, "form": "factored"},
+    "phrases without views": {"phrase_width": 3},
     "lemmas looked up": {"predicate": "lookup", "lookup_width": 7},
 }
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from capsrl.errors import DataError
-from capsrl.files.local import open_writer, read_lines
+from capsrl.files.opening import open_writer, read_lines
 from capsrl.formats.conll09 import format_conll09, read_conll09
 from capsrl.sentence import Argument, Proposition, Sentence
 

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from capsrl.errors import DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conllu import HEADER, find_offsets, format_conllup, read_conllu
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import format_conll09
 from capsrl.formats.conllu import HEADER, format_conllup, read_conllu
 from capsrl.formats.formats import CORPORA, WRITABLE, format_of, read_sentences, write_sentences

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from capsrl.errors import DataError
-from capsrl.files.local import open_writer, read_lines
+from capsrl.files.opening import open_writer, read_lines
 from capsrl.formats.jsonl import (
     format_jsonl,
     json_schema,

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.formats.stats import count_sentences, length_bin, ranked
 from capsrl.sentence import Argument, Proposition, Sentence

@@ -1,7 +1,7 @@
 """Tiny stand-ins for the licensed data: CoNLL-2009, ELMo and fastText files under their names.
 
 The sentences are our own; columns, labels and folders are those of the releases
-(docs/conll2009.md).
+(docs/paper.md).
 """
 
 import itertools

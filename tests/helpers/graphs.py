@@ -5,8 +5,8 @@ from onnx import helper
 from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.export.builder import FLOAT, Builder
-from capsrl.network.weights import save_weights
-from capsrl.predict.weight_files import find_stored
+from capsrl.network.save import save_weights
+from capsrl.predict.folder import find_stored
 
 
 def run_graph(folder, weights, build, *, precision="full", int8=None, **inputs):

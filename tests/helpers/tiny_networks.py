@@ -21,7 +21,6 @@ from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
 from capsrl.network.loss import compute_loss
-from capsrl.network.soft_loss import compute_soft_loss
 from capsrl.predict.calibration import Calibration, Curve
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
@@ -144,12 +143,12 @@ def write_encoder(folder, kind="Bert", *, limit=64, **settings):
     return model
 
 
-def make_config(*, embeddings=None, encoder=None, span_width=0, frames=None, **capsules):
+def make_config(*, embeddings=None, encoder=None, phrase_width=0, frames=None, **capsules):
     """A configuration with small sizes and the changes of a test."""
     embeddings = {"learned": 10, "characters": 6} if embeddings is None else embeddings
     encoder = {"layers": 1, "width": 8, "dropout": 0.0} | (encoder or {})
     return ModelConfig(
-        span_width=span_width,
+        phrase_width=phrase_width,
         embeddings=EmbeddingsConfig(**embeddings),
         encoder=EncoderConfig(**encoder),
         capsules=CapsulesConfig(**({"size": 4, "rank": 12} | capsules)),
@@ -188,21 +187,17 @@ def make_teacher(config=None, *, seed=1):
 
 
 def compute_test_loss(output, batch, **changes):
-    """The loss with the default weights of a recipe and the changes of a test.
-
-    That of soft targets, if the batch has them.
-    """
+    """The loss with the default weights of a recipe and the changes of a test."""
     weights = {
         "sense_weight": 1.0,
         "predicate_weight": 1.0,
         "tag_weight": 0.1,
-        "span_weight": 0.5,
+        "phrase_weight": 0.5,
         "uniqueness_weight": 0.0,
         "intermediate_weight": 0.0,
         "gumbel": False,
     }
-    compute = compute_loss if batch.soft is None else compute_soft_loss
-    return compute(output, batch, **(weights | changes))
+    return compute_loss(output, batch, **(weights | changes))
 
 
 # Different for every kind of answer, and for some groups.

@@ -5,8 +5,15 @@ import pytest
 import torch
 
 import capsrl
+from capsrl.errors import ConfigError
 from capsrl.network import backend as torch_backend
-from capsrl.network.backend import TorchBackend
+from capsrl.network.backend import (
+    IN_FLIGHT,
+    THREADED_WORDS,
+    TorchBackend,
+    find_device,
+    limited_threads,
+)
 from capsrl.predict import decode
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import make_labeler
@@ -29,10 +36,37 @@ def test_most_probable_is_that_of_numpy():
     assert probs.dtype == torch.float64
 
 
-def test_batches_on_the_cpu_are_labeled_in_order():
+def test_find_device():
+    assert find_device("cpu") == torch.device("cpu")
+    assert find_device() == torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    n_gpus = torch.cuda.device_count()
+    with pytest.raises(ConfigError, match=f"which has {n_gpus}, got cuda:{n_gpus}"):
+        find_device(f"cuda:{n_gpus}")
+    for name in ("tpu", "meta", "cuda:x"):
+        with pytest.raises(ConfigError, match=f"device: expected cpu, cuda or cuda:N, got {name}"):
+            find_device(name)
+
+
+def test_threads_are_limited_for_a_while():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with limited_threads(1):
+            assert torch.get_num_threads() == 1
+        assert torch.get_num_threads() == 2
+        with limited_threads(8):  # never more than the caller has allowed
+            assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_small_batches_get_one_thread():
     backend = TorchBackend(make_labeler().network, "cpu")
-    answers = backend.run(sum, [[3, 4], [5], [6, 7]], n_words=len, threads=2)
-    assert list(answers) == [7, 5, 13]
+    before = torch.get_num_threads()
+    for n_words, expected in ((THREADED_WORDS - 1, 1), (THREADED_WORDS, before)):
+        with backend.prepare(n_words, threads=before):
+            assert torch.get_num_threads() == expected
+    assert torch.get_num_threads() == before
 
 
 def without_probabilities(sentences):
@@ -75,11 +109,11 @@ def test_many_batches_on_a_gpu_keep_their_order():
 
 
 @pytest.mark.gpu
-def test_an_error_in_a_batch_on_a_gpu_is_raised():
+def test_after_an_error_in_a_batch_on_a_gpu_the_next_is_labeled():
     backend = TorchBackend(make_labeler().network, "cuda")
-
-    def label(numbers):
-        return 1 // numbers[0]
-
-    with pytest.raises(ZeroDivisionError):
-        list(backend.run(label, [[1], [0], [1]], n_words=len, threads=1))
+    default = torch.cuda.current_stream()
+    for _ in range(IN_FLIGHT + 1):  # a stream that was not put back would be missing
+        with pytest.raises(ZeroDivisionError), backend.prepare(100, threads=1):
+            assert torch.cuda.current_stream() != default
+            raise ZeroDivisionError
+    assert torch.cuda.current_stream() == default

@@ -8,7 +8,7 @@ import torch
 
 from capsrl.labeler import Labeler
 from capsrl.network.build import make_network
-from capsrl.network.phrases import SpanScorer
+from capsrl.network.phrases import PhraseScorer
 from capsrl.predict.indexing import IGNORED
 from capsrl.predict.inventory import build_inventory
 from teachers.ensemble import Ensemble
@@ -27,13 +27,13 @@ from tests.helpers.tiny_networks import (
 @pytest.fixture
 def network():
     torch.manual_seed(4)
-    config = make_config(span_width=5, encoder={"predicate_width": 6})
+    config = make_config(phrase_width=5, encoder={"predicate_width": 6})
     return make_network(config, build_inventory(SENTENCES)).eval()
 
 
 def test_scores_by_hand():
     torch.manual_seed(1)
-    scorer = SpanScorer(view_width=3, state_width=4, width=2, dropout=0.0).eval()
+    scorer = PhraseScorer(view_width=3, state_width=4, width=2, dropout=0.0).eval()
     torch.nn.init.normal_(scorer.of_distance)
     states, views = torch.randn(2, 5, 4), torch.randn(3, 5, 3)
     rows = torch.tensor([0, 1, 1])
@@ -61,7 +61,7 @@ def test_scores_by_hand():
 
 
 def test_phrases_contain_their_heads_alone_and_in_any_batch():
-    labeler = make_labeler(make_config(span_width=5, encoder={"predicate_width": 6}))
+    labeler = make_labeler(make_config(phrase_width=5, encoder={"predicate_width": 6}))
     blinded = [blind(each) for each in SENTENCES]
     together = list(labeler.label_sentences(blinded))
     arguments = [a for s in together for p in s.propositions for a in p.arguments]
@@ -90,12 +90,12 @@ def test_loss_is_the_mean_over_arguments(network):
     firsts, lasts = spans.firsts.log_softmax(-1), spans.lasts.log_softmax(-1)
     gold = [(0, 0, 0, 0), (0, 3, 1, 3), (0, 6, 5, 8), (1, 3, 1, 3), (1, 8, 7, 8)]
     by_hand = -sum(firsts[p, h, a] + lasts[p, h, b] for p, h, a, b in gold) / len(gold)
-    loss = compute_test_loss(output, batch, span_weight=0.3)
-    assert torch.allclose(loss.spans, 0.3 * by_hand)
+    loss = compute_test_loss(output, batch, phrase_weight=0.3)
+    assert torch.allclose(loss.phrases, 0.3 * by_hand)
 
 
 def test_mean_of_members(network):
-    other = make_network(make_config(span_width=3), build_inventory(SENTENCES)).eval()
+    other = make_network(make_config(phrase_width=3), build_inventory(SENTENCES)).eval()
     heads_only = make_network(make_config(), build_inventory(SENTENCES)).eval()
     ensemble = Ensemble({"a": network, "b": other, "c": heads_only}).eval()
     with torch.no_grad():
@@ -118,7 +118,7 @@ def test_phrases_are_learned(network):
         optimizer.zero_grad()
         compute_test_loss(network(batch), batch).total.backward()
         optimizer.step()
-    labeler = Labeler(network, make_config(span_width=5, encoder={"predicate_width": 6}))
+    labeler = Labeler(network, make_config(phrase_width=5, encoder={"predicate_width": 6}))
     (labeled,) = labeler.label_sentences([blind(OLD_MAN)])
     assert [[a.phrase for a in p.arguments] for p in labeled.propositions] == [
         [a.phrase for a in p.arguments] for p in OLD_MAN.propositions

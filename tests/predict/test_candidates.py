@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsrl.frames.english import OTHER_PARTICLE_ODDS, PARTICLE_ODDS, WINDOW
 from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
 from capsrl.predict.candidates import (
-    OTHER_PARTICLE_ODDS,
-    PARTICLE_ODDS,
     UNTRAINED_ODDS,
-    WINDOW,
     CandidateFinder,
     Candidates,
     Untrained,

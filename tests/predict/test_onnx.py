@@ -14,7 +14,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
-from capsrl.predict.read_folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
+from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
 from tests.helpers.tiny_networks import (
     SENTENCES as TEXT,
 )
@@ -51,7 +51,7 @@ def folder(tmp_path_factory):
     config = make_config(
         embeddings={"transformer": str(root / "encoder"), "fine_tune": True},
         encoder={"layers": 0, "predicate_width": 6},
-        span_width=5,
+        phrase_width=5,
         form="factored",
     )
     labeler = make_labeler(dataclasses.replace(config, tagger=True))
@@ -131,7 +131,7 @@ def test_views_are_computed_in_integers(folder, tmp_path):
     ours, exact = (
         [
             argument.probability
-            for sentence in labeler.label_sentences(TEXT, predicates="marked", raw=True)
+            for sentence in labeler.label_sentences(TEXT, predicates="marked", uncalibrated=True)
             for proposition in sentence.propositions
             for argument in proposition.arguments
         ]

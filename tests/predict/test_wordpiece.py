@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-import capsrl
 from capsrl.errors import ModelError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
+from capsrl.models import shipped_models
 from capsrl.predict.subwords import read_tokenizer
 from capsrl.predict.wordpiece import WordPiece, read_wordpiece
 
-FILE = capsrl.shipped_models()["en"] / "transformer/tokenizer.json"
+FILE = shipped_models()["en"] / "transformer/tokenizer.json"
 SETTINGS = json.loads(FILE.read_text(encoding="utf-8"))
 # Their category was another one when the tables of the package were made.
 CHANGED = {"\u166d", "\u1734", "\u1885", "\u1886"}

@@ -37,7 +37,7 @@ train.learning_rate = 0.01
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory) -> Path:
-    """A folder with the plan and the recipes, and the data where docs/conll2009.md puts it."""
+    """A folder with the plan and the recipes, and the data where docs/paper.md puts it."""
     folder = tmp_path_factory.mktemp("checkout")
     for name in ("plans", "recipes"):
         shutil.copytree(ROOT / name, folder / name)
@@ -49,7 +49,7 @@ def checkout(tmp_path_factory) -> Path:
         corpus.rename(release / corpus.name)
     write_elmo(folder / "data" / "elmo")
     write_fasttext(folder / "data" / "fasttext")
-    page = (ROOT / "docs" / "conll2009.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
     commands = re.search("```\n(mkdir -p .*?)```", page, re.S)[1]
     commands = re.sub(r"(?<= )/data/", f"{folder}/data/", commands)
     subprocess.run(["bash", "-euc", commands], cwd=folder, check=True)

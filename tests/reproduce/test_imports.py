@@ -8,7 +8,7 @@ import reproduce
 PUBLIC = {
     "capsrl",
     "capsrl.config",
-    "capsrl.files.local",
+    "capsrl.files.opening",
     "capsrl.formats.formats",
     "capsrl.device",
     "capsrl.errors",

@@ -1,5 +1,6 @@
 """The whole report: every section and figure, as Markdown and as HTML."""
 
+import csv
 import random
 import re
 import xml.etree.ElementTree as ET
@@ -20,6 +21,7 @@ from reproduce.figures import frequent_roles, sum_changes
 from reproduce.report import make_report, write_report
 
 FIGURES = ["en_web-groups", "en_web-iterations", "en_web-duplicates", "en_web-changes", "languages"]
+DATA = ["groups", "iterations", "runs"]
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +41,25 @@ def written(runs, tmp_path_factory):
 
 def test_files(written):
     folder = written[0].parent
-    assert [path.relative_to(folder).as_posix() for path in written] == [
+    assert {path.relative_to(folder).as_posix() for path in written} == {
         "R.html",
         "R.md",
         *(f"figures/{name}.svg" for name in FIGURES),
-    ]
-    for path in written[2:]:
-        ET.parse(path)
+        *(f"results/{name}.csv" for name in DATA),
+    }
+    for path in written:
+        if path.suffix == ".svg":
+            ET.parse(path)
+
+
+def test_csv(written):
+    """As many cells in every row as in the head, and one row per run."""
+    for path in written:
+        if path.suffix == ".csv":
+            with open(path, encoding="utf-8", newline="") as file:
+                head, *rows = csv.reader(file)
+            assert {len(row) for row in rows} == {len(head)}
+            assert path.stem != "runs" or len(rows) == len(full_plan())
 
 
 def test_markdown(written):
@@ -74,20 +88,23 @@ def test_html_has_the_same_tables_and_needs_no_other_file(written):
     assert parser.tags.count("tr") == len(re.findall(r"^\| (?!-)", text, re.M))
     assert parser.tags.count("img") == len(FIGURES)
     assert "i" not in parser.tags  # HTML in notes is text
-    assert [s for s in parser.sources if not s.startswith("data:")] == ["paper.md"]
+    assert [s for s in parser.sources if not s.startswith("data:")] == [
+        "paper.md",
+        *(f"results/{name}.csv" for name in DATA),
+    ]
 
 
 def test_the_order_of_results_does_not_matter(written):
     runs = full_plan()
     random.Random(2).shuffle(runs)
-    text, figures = make_report(runs, "Written **by hand**, <i>2 > 1</i>.")
+    text, files = make_report(runs, "Written **by hand**, <i>2 > 1</i>.")
     assert text == written[1].read_text(encoding="utf-8")
-    assert list(figures.values()) == [path.read_text(encoding="utf-8") for path in written[2:]]
+    assert list(files.values()) == [path.read_text(encoding="utf-8") for path in written[2:]]
 
 
 def test_a_report_of_one_run():
-    text, figures = make_report([run(measured=Measured({}))])
-    assert figures == {}
+    text, files = make_report([run(measured=Measured({}))])
+    assert list(files) == ["results/runs.csv"]
     assert text.count("Not measured.\n") == 7
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.errors import ConfigError
-from capsrl.files.local import read_lines
+from capsrl.files.opening import read_lines
 from capsrl.formats.conll09 import read_conll09
 from capsrl.score import MODES, MisalignedError, official_lines, score, score_systems
 from capsrl.sentence import Argument, Proposition, Sentence

@@ -11,7 +11,8 @@ import capsrl
 from capsrl.errors import ConfigError
 from capsrl.formats.jsonl import json_schema
 from capsrl.labeler import Labeler
-from capsrl.predict.read_folder import fingerprint
+from capsrl.models import shipped_models
+from capsrl.predict.folder import fingerprint
 from capsrl.serve.limits import Limits
 from tests.helpers.serving import JSON, Held, client_of, expected, post, same, until
 from tests.helpers.tiny_networks import make_labeler
@@ -62,7 +63,7 @@ def test_several_texts(labeler):
 
 
 def test_every_response_names_the_model(labeler):
-    folder = capsrl.shipped_models()["en"]
+    folder = shipped_models()["en"]
     model = {
         "name": "en",
         "version": capsrl.__version__,

@@ -17,7 +17,7 @@ from fnmatch import fnmatch
 import httpx
 import pytest
 import yaml
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from capsrl.cli import app
 from tests.helpers.serving import ROOT, client_of, running

@@ -10,9 +10,9 @@ from fastapi import HTTPException
 from capsrl.formats.conll09 import read_conll09
 from capsrl.options import Options
 from capsrl.sentence import Sentence
-from capsrl.serve.labeling import LabelResponse, label_requests
+from capsrl.serve.labeling import LabelResponse, _most_pairs, label_requests
 from capsrl.serve.requests import LabelRequest
-from capsrl.tables.rows import argument_rows
+from capsrl.tables.cells import argument_rows
 from tests.helpers.serving import expected, same
 from tests.helpers.tiny_networks import make_labeler
 
@@ -70,8 +70,8 @@ def test_traces_of_long_sentences_are_refused(tiny):
     """Every word may be a predicate: the trace of 4 kB could have 300 MB."""
     traced = Options(predicates="found", trace=True, iterations=3)
     long = Sentence(("go",) * 1000), Sentence(("go",) * 10)
-    assert tiny.most_pairs(long, FOUND) == 1_000_100
-    assert tiny.most_pairs(long, traced) == 20_002_000
+    assert _most_pairs(tiny, long, FOUND) == 1_000_100
+    assert _most_pairs(tiny, long, traced) == 20_002_000
     text = " ".join(["go"] * 1000)
     requests = [LabelRequest((each,), False, traced) for each in (text, "go")]
     refused, answered = label_requests(tiny, requests, "{}")

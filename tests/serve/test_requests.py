@@ -119,5 +119,5 @@ def test_every_option_of_the_library_is_described(model):
     assert schema["additionalProperties"] is False
     assert schema["properties"]["threshold"] == {
         **{"type": "number", "minimum": 0, "maximum": 1, "default": 0.0, "title": "Threshold"},
-        "description": "Leave out arguments that are less probable than this.",
+        "description": "Minimum probability of an argument.",
     }

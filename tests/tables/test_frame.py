@@ -8,9 +8,9 @@ import pytest
 import capsrl
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.tables.rows import argument_rows
-from capsrl.tables.schema import ARGUMENT_COLUMNS
-from tests.tables.test_rows import SENTENCE
+from capsrl.tables.cells import argument_rows
+from capsrl.tables.columns import ARGUMENT_COLUMNS
+from tests.tables.test_cells import SENTENCE
 
 NAMES = [column.name for column in ARGUMENT_COLUMNS if column.name != "error"]
 BARE = Sentence(("Go", "!"))

@@ -4,11 +4,11 @@ from dataclasses import replace
 from jsonschema import Draft202012Validator
 
 from capsrl.formats.jsonl import json_schema
+from capsrl.tables.columns import Column, Passed
 from capsrl.tables.documents import Document
 from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
-from capsrl.tables.schema import Column, Passed
 from capsrl.text.layout import Layout
-from tests.tables.test_rows import SENTENCE
+from tests.tables.test_cells import SENTENCE
 
 PASSED = Passed({"stars": Column("stars", "string", "")})
 

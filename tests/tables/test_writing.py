@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.tables import writing
-from capsrl.tables.rows import argument_rows, sentence_row
-from capsrl.tables.schema import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, arrow_schema
+from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, arrow_schema
 from capsrl.tables.writing import csv_parts, write_parquet
-from tests.tables.test_rows import SENTENCE
+from tests.tables.test_cells import SENTENCE
 
 COLUMNS = (Column("a", "string", ""), Column("b", "string", ""))
 CELL = st.text(alphabet=st.sampled_from("ab \"',;\t\r\n=é😀\u2028\x00"), max_size=8)

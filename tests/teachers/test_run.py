@@ -47,9 +47,9 @@ def shards(teachers, tmp_path_factory) -> Path:
     raw.write_text("The cat saw the dog. It ran away.\n")
     arguments = ["--text", str(text), "--text", str(raw), "--device", "cpu"]
     out = folder / "shards"
-    _, err = run(["-m", "capsrl", "distill", *teachers, *arguments, "--out", str(out)])
+    _, err = run(["-m", "teachers", *teachers, *arguments, "--out", str(out)])
     assert err == f"{out}: 1 shard written\n"
-    _, err = run(["-m", "capsrl", "distill", *teachers, *arguments, "--out", str(out)])
+    _, err = run(["-m", "teachers", *teachers, *arguments, "--out", str(out)])
     assert err == f"{out}: 0 shards written\n"
     return out
 
@@ -117,4 +117,4 @@ def test_student_of_another_corpus(shards, tmp_path):
     process = start([*student(tmp_path / "run", shards), "--set", f"data.train={other}"])
     _, err = process.communicate(timeout=600)
     assert process.returncode == 2
-    assert "expected soft labels of teachers with the inventory of this corpus, got other" in err
+    assert "shards: the teachers have other " in err

@@ -7,7 +7,8 @@ import pytest
 import teachers.shards
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from teachers.shards import read_manifest, shard_path, write_shards
+from capsrl.train.soft_labels import read_manifest, shard_path
+from teachers.shards import write_shards
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
 TEXT = [Sentence(s.words) for s in SENTENCES] * 3
@@ -46,7 +47,7 @@ def test_killed_run_is_resumed(predictor, tmp_path):
     (tmp_path / "distill.json").write_text(json.dumps(manifest))
     shard_path(tmp_path, 1).unlink()
     shard_path(tmp_path, 4).rename(tmp_path / "shard-00004.safetensors.new")
-    with pytest.raises(DataError, match="expected all shards, got some; run capsrl distill"):
+    with pytest.raises(DataError, match="some shards are missing; run python -m teachers"):
         read_manifest(tmp_path)
     assert write_shards(predictor, TEXT, tmp_path, **NAMES) == 2
     assert contents(tmp_path) == whole
@@ -55,9 +56,9 @@ def test_killed_run_is_resumed(predictor, tmp_path):
 def test_missing_shards(predictor, tmp_path):
     write_shards(predictor, TEXT, tmp_path, **NAMES)
     shard_path(tmp_path, 2).unlink()
-    with pytest.raises(DataError, match="expected 5 shards, got 4; run capsrl distill again"):
+    with pytest.raises(DataError, match="expected 5 shards, got 4; run python -m teachers again"):
         read_manifest(tmp_path)
-    with pytest.raises(DataError, match=r"expected a folder made by capsrl distill, got no"):
+    with pytest.raises(DataError, match="not a folder of soft labels: it has no distill.json"):
         read_manifest(tmp_path / "nowhere")
 
 

@@ -56,7 +56,7 @@ def test_recipe_without_name_and_license():
     [(0, "head words, not phrases", "and their phrases"), (8, "and their phrases", "not phrases")],
 )
 def test_phrases(width, has, has_not):
-    recipe = read_recipe(TINY, [f"model.span_width={width}"])
+    recipe = read_recipe(TINY, [f"model.phrase_width={width}"])
     gold = list(read_sentences(recipe.data.train))
     card = make_card(recipe, dev=score(gold, gold), tests={}, n_sentences=28)
     assert has in card

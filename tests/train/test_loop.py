@@ -9,7 +9,7 @@ from capsrl.config import Recipe
 from capsrl.errors import ConfigError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
-from capsrl.predict.weight_files import find_stored
+from capsrl.predict.folder import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
@@ -141,7 +141,7 @@ import sys
 for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard"):
     sys.modules[name] = None
 from pathlib import Path
-from capsrl.predict.weight_files import find_stored
+from capsrl.predict.folder import find_stored
 from capsrl.recipe import read_recipe
 from capsrl.train.loop import run
 recipe = read_recipe(sys.argv[1], sys.argv[3:])

@@ -52,7 +52,7 @@ def test_predicates_are_not_learned(partial):
         sense_weight=1.0,
         predicate_weight=1.0,
         tag_weight=0.0,
-        span_weight=0.0,
+        phrase_weight=0.0,
         uniqueness_weight=0.0,
         intermediate_weight=0.0,
         gumbel=False,

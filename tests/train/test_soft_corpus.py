@@ -20,7 +20,7 @@ from tests.helpers.tiny_networks import (
 
 
 def test_phrases_of_teachers_are_the_targets(tmp_path):
-    config = make_config(span_width=4)
+    config = make_config(phrase_width=4)
     texts = [Sentence(each.words) for each in SENTENCES]
     write_shards(make_teacher(config, seed=5), texts, tmp_path, teachers=["t"], texts={})
     labeler = make_labeler(config, seed=5)
@@ -48,7 +48,7 @@ def test_phrases_of_teachers_are_the_targets(tmp_path):
 
 def test_a_student_like_its_teacher_has_the_smallest_loss(tmp_path):
     """Cross-entropy is smallest where student and teacher agree."""
-    config = make_config(span_width=4)
+    config = make_config(phrase_width=4)
     texts = [Sentence(each.words) for each in SENTENCES]
     write_shards(make_teacher(config, seed=5), texts, tmp_path, teachers=["t"], texts={})
     losses = []
@@ -57,19 +57,19 @@ def test_a_student_like_its_teacher_has_the_smallest_loss(tmp_path):
         corpus = SoftCorpus(tmp_path, network)
         [[planned]] = corpus.plan(batch_words=1000, seed=1)
         batch = corpus.collate(planned)
-        losses.append(compute_test_loss(network(batch), batch).spans.item())
+        losses.append(compute_test_loss(network(batch), batch).phrases.item())
     assert 0 < losses[0] < losses[1]
 
 
 def test_teachers_without_phrases(tmp_path):
     texts = [Sentence(each.words) for each in SENTENCES]
     write_shards(make_teacher(make_config(), seed=5), texts, tmp_path, teachers=["t"], texts={})
-    network = make_labeler(make_config(span_width=4)).network
+    network = make_labeler(make_config(phrase_width=4)).network
     corpus = SoftCorpus(tmp_path, network)
     [[planned]] = corpus.plan(batch_words=1000, seed=1)
     batch = corpus.collate(planned)
     assert batch.soft.firsts is None
-    assert compute_test_loss(network(batch), batch).spans.item() == 0
+    assert compute_test_loss(network(batch), batch).phrases.item() == 0
 
 
 TEXT = [Sentence(s.words) for s in SENTENCES] * 3
@@ -86,9 +86,8 @@ def teacher(tmp_path, monkeypatch):
 
 def test_student_of_another_corpus(teacher, tmp_path):
     network = make_network(make_config(), build_inventory(SENTENCES[:3]))
-    with pytest.raises(
-        DataError, match="got other senses, candidates, patterns; train teachers and"
-    ):
+    message = "the teachers have other senses, candidates, patterns than this corpus; train"
+    with pytest.raises(DataError, match=message):
         SoftCorpus(tmp_path, network)
 
 

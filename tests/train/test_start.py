@@ -11,8 +11,8 @@ import torch
 from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.labeler import Labeler
-from capsrl.network.save import load_network
-from capsrl.network.weights import load_weights
+from capsrl.network.save import load_network, load_weights
+from capsrl.predict.folder import fingerprint
 from capsrl.predict.inventory import build_inventory
 from capsrl.recipe import read_recipe
 from capsrl.text.lemmatizer import Lemmatizer
@@ -20,11 +20,10 @@ from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
 from capsrl.train.loop import run
 from capsrl.train.signals import Interrupted
-from capsrl.train.start import merge_inventories, model_digest, start_network
+from capsrl.train.start import merge_inventories, start_network
 from tests.helpers.tiny_networks import (
     SENTENCES,
     assert_same_answers,
-    edit_json,
     make_config,
     make_labeler,
     sentence,
@@ -47,7 +46,7 @@ CONFIGS = {
     "lookup": make_config(predicate="lookup", variant="capsule", form="factored"),
     "squashed": make_config(global_from="squashed", form="factored", variant="capsule+global"),
     "word": make_config(variant="word"),
-    "spans": make_config(span_width=6, encoder={"predicate_width": 5}),
+    "spans": make_config(phrase_width=6, encoder={"predicate_width": 5}),
     "frames": make_config(frames={"roles": "every", "descriptions": 3}),
 }
 
@@ -179,20 +178,11 @@ def test_merged_inventory():
 
 def test_a_damaged_model_is_named(tmp_path):
     folder = save(make_config(), tmp_path / "model")
-    other = dataclasses.replace(make_config(), span_width=4)
+    other = dataclasses.replace(make_config(), phrase_width=4)
     with pytest.raises(ModelError, match=f"{folder}: expected tensor spans"):
         started(folder, ADDED, other)
     with pytest.raises(ModelError, match=f"{folder}: expected forms.weight of shape"):
         started(folder, ADDED, make_config(size=5))
-
-
-def test_digest(tmp_path):
-    folder = save(make_config(), tmp_path / "model")
-    before = model_digest(folder)
-    (folder / "README.md").write_text("does not matter")
-    assert model_digest(folder) == before
-    edit_json(folder / "vocab.json", words=["", "<unk>"])
-    assert model_digest(folder) != before
 
 
 @pytest.fixture(scope="module")
@@ -243,7 +233,7 @@ def test_a_run_learns_a_new_role_and_keeps_the_others(tiny, tmp_path):
     assert "AM-TMP" in labeler.inventory.roles
     assert labeler.config.encoder.dropout == 0.1
     card = (result.model / "README.md").read_text()
-    assert f"- started from the model model (sha256 {model_digest(tiny)}), which was" in card
+    assert f"- started from the model model (sha256 {fingerprint(tiny)}), which was" in card
     assert 'train.from = "model"\n' in card
 
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from capsrl.errors import DataError
 from capsrl.network.embeddings.source import Inputs, Marked, WordSource
-from capsrl.predict.vocabulary import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
+from capsrl.predict.inventory import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.sentence import Sentence
 
 Ids = NDArray[np.int64]

@@ -1,16 +1,16 @@
 """Read a pretrained encoder from a folder, and inspect it."""
 
 import importlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from safetensors import SafetensorError
 from safetensors.torch import load_file
-from torch import nn
+from torch import Tensor, nn
 
 from capsrl.errors import ModelError, install_hint
 from capsrl.network.embeddings.bert import Bert, rename_weights
-from capsrl.network.weights import check_weights
 from capsrl.predict.subwords import is_plain_bert
 
 
@@ -93,6 +93,25 @@ def _load_bert(encoder: Bert, file: Path) -> None:
     check_weights(weights, wanted, source=file)
     # A file may have more layers than config.json asks for.
     encoder.load_state_dict({name: weights[name] for name in wanted})
+
+
+def check_weights(
+    weights: Mapping[str, Tensor], wanted: Mapping[str, Tensor], *, source: Path
+) -> None:
+    """Raise ModelError naming a tensor that is missing or has another shape or type than wanted."""
+    missing = sorted(wanted.keys() - weights.keys())
+    if missing:
+        raise ModelError(f"{source}: expected tensor {missing[0]} (of {len(missing)} missing)")
+    for name, tensor in wanted.items():
+        if weights[name].shape != tensor.shape:
+            raise ModelError(
+                f"{source}: expected {name} of shape {tuple(tensor.shape)}, "
+                f"got {tuple(weights[name].shape)}"
+            )
+        if weights[name].dtype != tensor.dtype:
+            raise ModelError(
+                f"{source}: expected {name} in {tensor.dtype}, got {weights[name].dtype}"
+            )
 
 
 def is_causal(encoder: nn.Module) -> bool:

@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from capsrl.network.embeddings.bert import Bert
-from capsrl.network.embeddings.layer_mix import LayerMix
+from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 from capsrl.network.embeddings.pretrained import (
     common_names,
     find_folder,
@@ -26,7 +26,6 @@ from capsrl.network.embeddings.pretrained import (
     make_encoder,
 )
 from capsrl.network.embeddings.source import Inputs, Marked, WordSource
-from capsrl.network.embeddings.state_cache import StateCache, collate_cached
 from capsrl.predict.subwords import SubwordReader, Subwords, any_marked, read_encoder_config
 from capsrl.sentence import Sentence
 

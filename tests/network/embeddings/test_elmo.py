@@ -1,5 +1,6 @@
 """Against AllenNLP's saved outputs, and against one word at a time in plain numpy."""
 
+import builtins
 import json
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.network.embeddings.elmo import FILLER, WORD_END, WORD_START, Elmo
+from capsrl.errors import ConfigError, DataError
+from capsrl.network.embeddings.elmo import FILLER, WORD_END, WORD_START, Elmo, read_elmo
 from capsrl.sentence import Sentence
 
 h5py = pytest.importorskip("h5py")
@@ -258,3 +260,112 @@ def test_word_encoder_equals_published_vectors(shared):
     for row, name in enumerate(["<S>", "</S>"]):  # sentence ends, in that list; words in ours
         rows[words.index(name)] = row
     assert_close(module.words(inputs["spellings"])[rows], expected, atol=1e-5, rtol=0)
+
+
+SMALL = {
+    "lstm": {"dim": 3, "projection_dim": 2, "n_layers": 1, "cell_clip": 3, "proj_clip": 3},
+    "char_cnn": {
+        "embedding": {"dim": 2},
+        "filters": [[1, 4]],
+        "max_characters_per_token": 50,
+        "activation": "relu",
+    },
+}
+SHAPES = {
+    "char_embed": (261, 2),
+    "CNN/W_cnn_0": (1, 1, 2, 4),
+    "CNN/b_cnn_0": (4,),
+    "CNN_proj/W_proj": (4, 2),
+    "CNN_proj/b_proj": (2,),
+}
+for direction in range(2):
+    cell = f"RNN_{direction}/RNN/MultiRNNCell/Cell0/LSTMCell"
+    SHAPES |= {f"{cell}/W_0": (4, 12), f"{cell}/B": (12,), f"{cell}/W_P_0": (3, 2)}
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "elmo_2x_options.json").write_text(json.dumps(SMALL))
+    with h5py.File(tmp_path / "elmo_2x_weights.hdf5", "w") as file:
+        for number, (name, shape) in enumerate(SHAPES.items()):
+            file[name] = np.full(shape, number, dtype=np.float32)
+        file["softmax/W"] = np.zeros(3)
+    return tmp_path
+
+
+def test_only_required_arrays_are_read(small):
+    options, arrays = read_elmo(small)
+    assert options == SMALL
+    assert {name: array.shape for name, array in arrays.items()} == SHAPES
+    assert arrays["CNN/b_cnn_0"].tolist() == [2, 2, 2, 2]
+
+
+def change(small, name, value):
+    with h5py.File(small / "elmo_2x_weights.hdf5", "a") as file:
+        del file[name]
+        if value is not None:
+            file[name] = value
+
+
+def test_missing_or_wrong_arrays(small):
+    change(small, "CNN_proj/W_proj", np.zeros((2, 4)))
+    message = r"2x_weights\.hdf5: expected CNN_proj/W_proj of shape \(4, 2\), got \(2, 4\); do"
+    with pytest.raises(DataError, match=message):
+        read_elmo(small)
+    change(small, "CNN_proj/W_proj", None)
+    with pytest.raises(
+        DataError, match=r"2x_weights\.hdf5: expected an array CNN_proj/W_proj, got"
+    ):
+        read_elmo(small)
+
+
+def test_missing_or_extra_files(small):
+    (small / "other_weights.hdf5").touch()
+    message = r"expected one file \*weights\.hdf5 .* got elmo_2x_weights\.hdf5, other_weights\.hdf5"
+    with pytest.raises(DataError, match=message):
+        read_elmo(small)
+    with pytest.raises(DataError, match=r"none: expected one file \*options\.json .* got none"):
+        read_elmo(small / "none")
+
+
+def test_not_hdf5(small):
+    (small / "elmo_2x_weights.hdf5").write_bytes(b"<html>not found</html>")
+    with pytest.raises(
+        DataError, match=r"2x_weights\.hdf5: expected an HDF5 file, got .*signature"
+    ):
+        read_elmo(small)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", r"2x_options\.json: expected the options of an ELMo model, got Expecting property"),
+        ("[]", r"2x_options\.json: expected the options of an ELMo model, got no lstm\.dim"),
+        ('{"lstm": 3}', r"2x_options\.json: expected the options .* got no lstm\.dim"),
+        (
+            json.dumps(SMALL | {"char_cnn": {"activation": "relu"}}),
+            r"2x_options\.json: expected the options .* got no char_cnn\.embedding",
+        ),
+        (
+            json.dumps(SMALL).replace("relu", "gelu"),
+            r"2x_options\.json: expected char_cnn\.activation relu or tanh, got 'gelu'",
+        ),
+    ],
+)
+def test_unsupported_options(small, text, message):
+    (small / "elmo_2x_options.json").write_text(text)
+    with pytest.raises(DataError, match=message):
+        read_elmo(small)
+
+
+def test_without_h5py(small, monkeypatch):
+    real = builtins.__import__
+
+    def refuse(name, *rest):
+        if name == "h5py":
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(ConfigError, match=r"ELMo needs h5py: pip install 'capsrl\[elmo\]'"):
+        read_elmo(small)

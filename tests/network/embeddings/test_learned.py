@@ -12,7 +12,7 @@ from capsrl.network.embeddings.learned import (
     Tags,
     Words,
 )
-from capsrl.predict.vocabulary import UNKNOWN_ID, Vocab, character_vocab
+from capsrl.predict.inventory import UNKNOWN_ID, Vocab, character_vocab
 from capsrl.sentence import Sentence
 
 TEXTS = ["a", "the dog sees extraordinarily", "The 猫", "of it all " + "x" * 100]

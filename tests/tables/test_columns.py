@@ -8,9 +8,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from capsrl.errors import ConfigError
-from capsrl.tables.documents import Input
-from capsrl.tables.rows import argument_rows, sentence_row
-from capsrl.tables.schema import (
+from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.columns import (
     ARGUMENT_COLUMNS,
     SENTENCE_COLUMNS,
     arrow_schema,
@@ -18,7 +17,8 @@ from capsrl.tables.schema import (
     columns_of,
     find_passed,
 )
-from tests.tables.test_rows import SENTENCE
+from capsrl.tables.documents import Input
+from tests.tables.test_cells import SENTENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
 

@@ -1,15 +1,16 @@
-"""`capsrl distill`: what it refuses. tests/distill/test_run.py runs it."""
+"""`python -m teachers`: what it refuses. tests/teachers/test_run.py runs it."""
 
 import pytest
 
 from capsrl.errors import ConfigError
-from teachers.command import distill_command, read_part
+from teachers.__main__ import main, read_part
 from teachers.shards import distill
 
 
-def test_standard_input(tmp_path):
-    with pytest.raises(ConfigError, match="--text: expected files, which can be read again, got"):
-        distill_command(["model"], text=["-"], out=tmp_path / "x")
+def test_standard_input(tmp_path, capsys):
+    assert main(["model", "--text", "-", "--out", str(tmp_path / "x")]) == 2
+    message = "error: --text: expected files, which can be read again, got -\n"
+    assert capsys.readouterr().err == message
 
 
 def test_two_files_of_one_name(tmp_path):

@@ -1,4 +1,4 @@
-"""Print scores as tables."""
+"""Print scores and calibration errors as tables."""
 
 from collections.abc import Mapping, Sequence
 
@@ -8,6 +8,7 @@ from rich.table import Table
 from capsrl.score import BREAKDOWNS, PRF, Confusion, Counts, Row, Scores, SpanScores
 from capsrl.score.as_dict import NONE
 from capsrl.score.breakdown import OF_ARGUMENTS
+from capsrl.score.calibration import Answers, CalibrationScores
 from capsrl.score.counts import percent
 from capsrl.score.mistakes import most_common
 from capsrl.score.significance import Interval, PairedTest
@@ -30,9 +31,7 @@ def print_scores(
     test: PairedTest | None,
 ) -> None:
     """Print the scores of the first system, and a comparison with the second if there is one."""
-    # File and role names are text, not markup. No table is this wide: at the width of the terminal,
-    # or the 80 columns of a pipe, Rich would cut off digits of large numbers.
-    console = Console(highlight=False, markup=False, emoji=False, width=1000)
+    console = _console()
     first = scores[0]
     title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
     console.print(title, style="dim", soft_wrap=True)
@@ -55,6 +54,30 @@ def print_scores(
     if test is not None:
         _show(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
+
+
+def print_calibration(scores: CalibrationScores) -> None:
+    """Print accuracy, mean probability, ECE and Brier score by kind of answer and by role."""
+    console = _console()
+    _show(console, _calibration_table("Calibration", scores.kinds))
+    _show(console, _calibration_table("Calibration of arguments, by role", scores.frequent_roles()))
+
+
+def print_fit(before: CalibrationScores, after: CalibrationScores) -> None:
+    """Print ECE and Brier score by kind of answer, before and after calibration."""
+    headers = ("answers", "right", "ECE before", "after", "Brier before", "after")
+    table = _table("", "", *headers)
+    for kind, old in before.kinds.items():
+        new = after.kinds[kind]
+        figures = (old.accuracy, old.ece, new.ece, old.brier, new.brier)
+        table.add_row(kind, str(len(old)), *(f"{figure:.4f}" for figure in figures))
+    _console().print(table)
+
+
+def _console() -> Console:
+    # File and role names are text, not markup. No table is this wide: at the width of the terminal,
+    # or the 80 columns of a pipe, Rich would cut off digits of large numbers.
+    return Console(highlight=False, markup=False, emoji=False, width=1000)
 
 
 def _show(console: Console, table: Table) -> None:
@@ -194,6 +217,15 @@ def _confusion_table(
             whole = sum(n for (its, _), n in counts.items() if its == gold)
             cells.append(f"{percent(count, whole):.1f} %")
         table.add_row(*cells)
+    return table
+
+
+def _calibration_table(title: str, rows: Mapping[str, Answers]) -> Table:
+    table = _table(title, "", "answers", "right", "probability", "ECE", "Brier")
+    for name, answers in rows.items():
+        if len(answers):
+            figures = (answers.accuracy, answers.confidence, answers.ece, answers.brier)
+            table.add_row(name, str(len(answers)), *(f"{figure:.4f}" for figure in figures))
     return table
 
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 import pytest
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.tables.rows import argument_rows, sentence_row
-from capsrl.tables.schema import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
+from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
 
 TEXT = "Hi. Mira sold her bicycle."
 OFFSETS = ((4, 8), (9, 13), (14, 17), (18, 25), (25, 26))

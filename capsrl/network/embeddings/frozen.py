@@ -1,13 +1,12 @@
-"""A cache of the hidden states that a frozen encoder computes for sentences."""
+"""For frozen encoders: a cache of their hidden states, and a trained mix of their layers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-Item = TypeVar("Item")  # one sentence in the form that an encoder reads
+from capsrl.network.embeddings.source import Item
 
 
 class StateCache:
@@ -83,3 +82,19 @@ def collate_cached(first_rows: Sequence[int | None], n_words: Sequence[int]) -> 
         assert first is not None
         rows[number, :length] = np.arange(first, first + length)
     return torch.from_numpy(rows)
+
+
+class LayerMix(nn.Module):
+    """gamma * sum_l softmax(w)_l h_l over the layers h_l of an encoder (Peters et al., 2018)."""
+
+    def __init__(self, n_layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(n_layers))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+    def forward(self, layers: Sequence[Tensor]) -> Tensor:
+        """Mix tensors of one shape into one of that shape."""
+        shares = self.weights.softmax(0)
+        return self.gamma * torch.stack(
+            [share * layer for share, layer in zip(shares, layers, strict=True)]
+        ).sum(0)

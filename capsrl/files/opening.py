@@ -11,14 +11,12 @@ import errno
 import hashlib
 import io
 import os
-import secrets
-import stat
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from capsrl.errors import ConfigError, DataError, install_hint
+from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import (
     COMPRESSED,
     compress,
@@ -27,10 +25,10 @@ from capsrl.files.compression import (
     decompress,
     is_known,
 )
-from capsrl.files.remote import RemoteFiles
+from capsrl.files.remote import file_system_of, is_url
+from capsrl.files.replacing import DISK_FULL, replacing, writing_errors
 
 STANDARD = "-"  # the name of standard input and output on the command line
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def read_lines(
@@ -88,24 +86,6 @@ def open_binary(path: str | Path) -> Iterator[IO[bytes]]:
         yield content
 
 
-def is_url(path: str | Path) -> bool:
-    """Whether a path is a URL, which fsspec opens, and not the name of a local file."""
-    return "://" in str(path)
-
-
-def file_system_of(url: str) -> tuple[RemoteFiles, str]:
-    """The file system of fsspec that a URL belongs to, and the path of the URL in it."""
-    try:
-        import fsspec
-    except ModuleNotFoundError:
-        raise ConfigError(f"{url}: URLs need fsspec: {install_hint('tables')}") from None
-    try:
-        system, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:  # a package or a protocol that is not there
-        raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
-    return RemoteFiles(system, url), path
-
-
 @contextlib.contextmanager
 def open_writer(path: str | Path) -> Iterator[TextIO]:
     """Open a UTF-8 text file for an atomic write: it appears only when the block succeeds.
@@ -115,38 +95,38 @@ def open_writer(path: str | Path) -> Iterator[TextIO]:
     Raises DataError if the file cannot be created, the disk is full, or the text is not Unicode.
     """
     check_compression(path)
-    suffix = "" if str(path) == STANDARD else Path(os.path.realpath(path)).suffix.lower()
-    with (
-        open_binary_writer(path) as raw,
-        compress(raw, suffix) as packed,
-        _detached(packed) as text,
-    ):
-        yield text
+    is_standard = str(path) == STANDARD
+    suffix = "" if is_standard else Path(os.path.realpath(path)).suffix.lower()
+    with open_binary_writer(path) as raw, compress(raw, suffix) as packed:
+        try:
+            with _detached(packed) as text:
+                yield text
+        except UnicodeEncodeError as error:
+            surrogate = ord(error.object[error.start])
+            raise DataError(
+                f"{'<stdout>' if is_standard else path}: the lone surrogate U+{surrogate:04X} "
+                "cannot be written in UTF-8"
+            ) from None
 
 
 @contextlib.contextmanager
 def open_binary_writer(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file for an atomic write of bytes, as `open_writer` does for text."""
     if is_url(path):
-        raise ConfigError(f"{path}: expected the name of a local file to write, got a URL")
-    with _writing_errors(path):
-        if str(path) == STANDARD:
-            if sys.stdout is None:
-                raise ConfigError("-: expected standard output, got a closed one; name a file")
+        raise ConfigError(f"{path}: a URL cannot be written; name a local file")
+    if str(path) == STANDARD:
+        if sys.stdout is None:
+            raise ConfigError("standard output is closed; name a file")
+        with writing_errors("<stdout>", only=DISK_FULL):
             sys.stdout.flush()
             yield sys.stdout.buffer
-            return
-        target = Path(os.path.realpath(path))
-        mode = _mode(target)
-        if mode is not None and not stat.S_ISREG(mode):
-            if stat.S_ISDIR(mode):
-                raise DataError(f"{path}: cannot be written: {os.strerror(errno.EISDIR)}")
-            # Renaming over /dev/null or a pipe would replace it by a plain file.
-            with open(target, "wb") as device:
-                yield device
-            return
-        with _replacing(target, path, mode) as raw:
-            yield raw
+    elif _is_device(path):
+        # Renaming over /dev/null or a pipe would replace it by a plain file.
+        with writing_errors(path, only=DISK_FULL), open(path, "wb") as device:
+            yield device
+    else:
+        with replacing(path) as temporary, open(temporary, "wb") as file:
+            yield file
 
 
 def find_encoding(name: str, option: str = "encoding") -> str:
@@ -207,7 +187,7 @@ def _open_raw(path: str | Path) -> Iterator[io.BufferedReader]:
 @contextlib.contextmanager
 def _standard_input() -> Iterator[io.BufferedReader]:
     if sys.stdin is None:
-        raise ConfigError("-: expected standard input, got a closed one")
+        raise ConfigError("standard input is closed")
     if isinstance(sys.stdin.buffer, io.BufferedReader):
         # A descriptor of its own: Python aborts at its end if a thread still reads sys.stdin.
         with open(os.dup(sys.stdin.fileno()), "rb") as file:
@@ -266,46 +246,6 @@ def guess_encoding(raw: bytes) -> str:
 
 
 @contextlib.contextmanager
-def _writing_errors(path: str | Path) -> Iterator[None]:
-    name = "<stdout>" if str(path) == STANDARD else str(path)
-    try:
-        yield
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"{name}: expected Unicode text, got the lone surrogate "
-            f"U+{ord(error.object[error.start]):04X}, which UTF-8 cannot hold"
-        ) from None
-    except OSError as error:
-        # The caller's own block runs in here too: only a full disk is surely about this file.
-        if error.errno not in _FULL:
-            raise
-        raise DataError(f"{name}: cannot be written: {error.strerror}") from None
-
-
-@contextlib.contextmanager
-def _replacing(target: Path, path: str | Path, mode: int | None) -> Iterator[IO[bytes]]:
-    # The name is chosen before the file exists, so that a signal at any moment removes the file.
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
-    try:
-        with _new_file(temporary, path) as raw:
-            if mode is not None:
-                os.chmod(temporary, stat.S_IMODE(mode))
-            yield raw
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
-def _new_file(temporary: Path, path: str | Path) -> IO[bytes]:
-    try:
-        return open(temporary, "xb")
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
-
-
-@contextlib.contextmanager
 def _detached(binary: IO[bytes]) -> Iterator[TextIO]:
     """Write UTF-8 text to a binary file in any locale, and leave the binary file open."""
     text = io.TextIOWrapper(binary, encoding="utf-8", newline="\n")
@@ -318,17 +258,17 @@ def _detached(binary: IO[bytes]) -> Iterator[TextIO]:
     text.detach()  # flushes
 
 
-def _mode(path: Path) -> int | None:
-    try:
-        return os.stat(path).st_mode
-    except OSError:
-        return None  # creating the file will tell what is wrong, if anything is
+def _is_device(path: str | Path) -> bool:
+    """Whether something other than a file is there; raises DataError for a folder."""
+    if os.path.isdir(path):
+        raise DataError(f"{path}: cannot be written: {os.strerror(errno.EISDIR)}")
+    return os.path.exists(path) and not os.path.isfile(path)
 
 
-def file_digest(path: str) -> str:
-    """Compute a short digest of the content of a file."""
+def file_digest(path: str | Path, *, digits: int = 16) -> str:
+    """Compute the first digits of the SHA-256 of the bytes of a file, as it is; it may be a URL."""
     try:
-        with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        with _open_raw(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()[:digits]
     except OSError as error:
         raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None

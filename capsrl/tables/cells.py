@@ -1,9 +1,9 @@
-"""Make rows of tables from sentences: one per argument, or one per sentence; see `schema`."""
+"""Make rows of tables from sentences: one per argument, or one per sentence; see `columns`."""
 
 from typing import Any
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.tables.schema import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
+from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
 from capsrl.text.spacing import text_of
 
 _DIGITS = 6  # of probabilities

@@ -1,7 +1,7 @@
 import torch
 from torch.testing import assert_close
 
-from capsrl.network.embeddings.state_cache import StateCache, collate_cached
+from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 
 SENTENCES = [("a", "bb"), ("ccc",), ("dddd", "e", "f")]
 
@@ -54,3 +54,18 @@ def test_a_batch_is_cached_only_as_a_whole():
     assert collate_cached([0, None], [2, 1]) is None
     assert collate_cached([], []) is None
     assert collate_cached([3, 0], [2, 1]).tolist() == [[3, 4], [0, 0]]
+
+
+def test_starts_as_the_mean():
+    layers = [torch.randn(2, 3), torch.randn(2, 3)]
+    assert_close(LayerMix(2)(layers), (layers[0] + layers[1]) / 2)
+
+
+def test_weights_and_scale():
+    mix = LayerMix(3)
+    mix.weights.data = torch.tensor([0.0, 1.0, -1.0])
+    mix.gamma.data = torch.tensor(2.0)
+    layers = list(torch.randn(3, 4, 5))
+    shares = torch.tensor([0.0, 1.0, -1.0]).exp()
+    expected = sum(s * layer for s, layer in zip(shares / shares.sum(), layers, strict=True))
+    assert_close(mix(layers), 2 * expected)

@@ -1,0 +1,71 @@
+"""The command `python -m teachers TEACHER... --text FILE --out FOLDER`."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from capsrl.errors import CapsrlError, ConfigError
+from capsrl.files.opening import STANDARD
+from teachers.shards import distill
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Label text with the probabilities of one or several models; return the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        if STANDARD in given.text:
+            raise ConfigError("--text: expected files, which can be read again, got -")
+        n_written = distill(
+            given.teachers, given.text, given.out, part=read_part(given.part), device=given.device
+        )
+    except CapsrlError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    sys.stderr.write(f"{given.out}: {n_written} shard{'' if n_written == 1 else 's'} written\n")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "python -m teachers",
+        description="Create soft labels of text with teacher models. `capsrl train` learns from "
+        'them if the recipe has distill.shards = "FOLDER". The same command resumes a run that '
+        "was stopped or killed.",
+    )
+    parser.add_argument(
+        "teachers",
+        metavar="TEACHER",
+        nargs="+",
+        help="model folders; probabilities of several are averaged",
+    )
+    parser.add_argument(
+        "--text",
+        metavar="FILE",
+        action="append",
+        required=True,
+        help="raw text, JSONL with words, or a corpus; repeatable",
+    )
+    parser.add_argument(
+        "--out", metavar="FOLDER", type=Path, required=True, help="folder of the soft labels"
+    )
+    parser.add_argument(
+        "--part",
+        metavar="K/N",
+        default="1/1",
+        help="label every N-th shard from the K-th on, to share the work",
+    )
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
+    return parser
+
+
+def read_part(text: str) -> tuple[int, int]:
+    """Parse K/N; `2/4` is (1, 4)."""
+    first, slash, count = text.partition("/")
+    if slash and first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count):
+        return int(first) - 1, int(count)
+    raise ConfigError(f"--part: expected K/N with K from 1 to N, such as 2/4, got {text}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
