@@ -258,7 +258,7 @@ class DataConfig:
     descriptions: Annotated[
         str | None,
         PATH,
-        "encoded descriptions of the roles of the frames, made by `python -m corpora descriptions`",
+        "encoded descriptions of roles, a file made by `python -m teachers.descriptions`",
     ] = None
     name: Annotated[str, COSMETIC, "name of the corpus, for the model card"] = ""
     language: Annotated[str, "language code; en also learns a lemmatizer"] = ""

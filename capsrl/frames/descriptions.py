@@ -1,6 +1,6 @@
 """Encoded descriptions of senses and roles: what PropBank says of them in words, as numbers.
 
-A file of them is made beside the package (`python -m corpora descriptions`). It is a safetensors
+A file of them is made beside the package (`python -m teachers.descriptions`). It is a safetensors
 file with the distinct vectors; its metadata has a JSON object, roleset -> role -> row, in which the
 row of the definition has the name "".
 """
@@ -35,7 +35,7 @@ class Descriptions:
     @property
     def width(self) -> int:
         """The width of a vector."""
-        return self.vectors.shape[1]
+        return int(self.vectors.shape[1])
 
     def row(self, sense: str, role: str) -> int | None:
         """The row of a role of a sense, None if it is not described."""
@@ -56,7 +56,7 @@ class Descriptions:
         except (SafetensorError, OSError, KeyError, ValueError) as error:
             raise DataError(
                 f"{file}: not a file of encoded descriptions ({error}); "
-                "make one with `python -m corpora descriptions`"
+                "make one with `python -m teachers.descriptions`"
             ) from None
         return cls(vectors, rows)
 

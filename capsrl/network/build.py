@@ -25,8 +25,8 @@ from capsrl.network.network import Network
 from capsrl.network.phrases import PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.routing import Routing
+from capsrl.predict.folder import find_stored
 from capsrl.predict.inventory import UNKNOWN_ID, Inventory
-from capsrl.predict.weight_files import find_stored
 
 SENSE_WIDTH = 128  # of the embeddings of senses
 

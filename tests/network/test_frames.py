@@ -28,7 +28,7 @@ VARIANTS = pytest.mark.parametrize("variant", ["capsule+global", "capsule", "wor
 
 def make(roles="first", **settings):
     frames = {"roles": roles, "descriptions": 3} if roles != "none" else {}
-    return make_labeler(make_config(frames=frames, **settings)).backend.network.eval()
+    return make_labeler(make_config(frames=frames, **settings)).network.eval()
 
 
 def score(network, sentences=(*SENTENCES, UNSEEN)):
@@ -134,7 +134,7 @@ def test_saved_and_loaded(precision, tmp_path):
     labeler.save(tmp_path / "model", precision=precision)
     text = [*map(blind, SENTENCES), UNSEEN]
     loaded = Labeler.load(tmp_path / "model", device="cpu", runtime="torch")
-    network, again = labeler.backend.network, loaded.backend.network
+    network, again = labeler.network, loaded.network
     for name, buffer in network.frames.named_buffers():
         if not buffer.is_floating_point():
             assert torch.equal(buffer, again.frames.get_buffer(name)), name

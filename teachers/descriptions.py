@@ -1,11 +1,10 @@
-"""Encode the descriptions of PropBank's senses and roles with a pretrained encoder.
-
-    python -m corpora.descriptions propbank-frames/frames all-MiniLM-L6-v2 OUT [WIDTH]
+"""Encode the descriptions of PropBank's senses and roles: `python -m teachers.descriptions`.
 
 A text is the mean of the last hidden states of its subwords. The vectors are centered and turned to
 their principal axes, of which the first WIDTH are kept, and have a length of 4 on average.
 """
 
+import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from capsrl.errors import CapsrlError
 from capsrl.frames.descriptions import DEFINITION, Descriptions
 from capsrl.frames.index import FrameIndex, Roleset
 from capsrl.frames.user import load_frames
@@ -81,7 +81,27 @@ def _reduce(vectors: NDArray[np.float32], width: int | None) -> NDArray[np.float
     return scaled
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    parser = argparse.ArgumentParser(
+        "python -m teachers.descriptions",
+        description="Encode descriptions of roles, for data.descriptions of a recipe.",
+    )
+    parser.add_argument("frames", metavar="FRAMES", help="PropBank frame files, or an index")
+    parser.add_argument("encoder", metavar="ENCODER", help="folder of a Hugging Face encoder")
+    parser.add_argument("out", metavar="OUT", help="file to write")
+    parser.add_argument("--width", type=int, default=64, help="of the vectors (default: 64)")
+    given = parser.parse_args(arguments)
+    try:
+        frames = load_frames(given.frames)
+    except CapsrlError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    found = encode_descriptions(frames, given.encoder, width=given.width)
+    found.save(given.out)
+    sys.stderr.write(f"{given.out}: {len(found.vectors):,} texts of {len(frames):,} rolesets\n")
+    return 0
+
+
 if __name__ == "__main__":
-    source, folder, out, *more = sys.argv[1:]
-    width = int(more[0]) if more else None
-    encode_descriptions(load_frames(source), folder, width=width).save(out)
+    sys.exit(main())

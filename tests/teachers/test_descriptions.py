@@ -2,9 +2,9 @@ import numpy as np
 import torch
 from transformers import BertTokenizerFast
 
-from capsrl.frames.descriptions import DEFINITION
+from capsrl.frames.descriptions import DEFINITION, Descriptions
 from capsrl.frames.index import FrameIndex, FrameRole, Roleset
-from corpora.descriptions import LENGTH, encode_descriptions
+from teachers.descriptions import LENGTH, encode_descriptions, main
 from tests.helpers.tiny_networks import write_encoder
 
 FRAMES = FrameIndex.from_rolesets(
@@ -58,3 +58,14 @@ def test_narrow_vectors_keep_the_largest_differences(tmp_path):
     assert narrow.shape == (5, 4)
     np.testing.assert_allclose(narrow @ narrow.T, whole @ whole.T, atol=1e-2)
     assert encode_descriptions(FRAMES, tmp_path, width=2).width == 2
+
+
+def test_command(tmp_path, capsys):
+    make_encoder(tmp_path / "encoder")
+    FRAMES.save(tmp_path / "frames.tsv")
+    folders = [str(tmp_path / name) for name in ("frames.tsv", "encoder", "out.safetensors")]
+    assert main([*folders, "--width", "3"]) == 0
+    assert "5 texts of 3 rolesets" in capsys.readouterr().err
+    assert Descriptions.load(tmp_path / "out.safetensors").width == 3
+    assert main([str(tmp_path / "none"), *folders[1:]]) == 2
+    assert "none" in capsys.readouterr().err
