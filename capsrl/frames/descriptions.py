@@ -45,6 +45,7 @@ class Descriptions:
         """Write the file, with 16 bits per number."""
         metadata = {_ROWS: json.dumps(self.rows, separators=(",", ":"))}
         save_file({_VECTORS: self.vectors.astype(np.float16)}, file, metadata)
+        Path(file).chmod(0o644)  # save_file makes it readable by its owner only
 
     @classmethod
     def load(cls, file: str | Path) -> "Descriptions":
