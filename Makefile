@@ -17,7 +17,7 @@ endef
 export CHECK_PYTHON
 NEW_VENV := $(PYTHON) -c "$$CHECK_PYTHON" && $(PYTHON) -m venv
 
-.PHONY: demo install test test-all test-light wheel test-wheel check bench challenge clean
+.PHONY: demo install test test-slow test-gpu test-all test-light wheel test-wheel check bench challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
@@ -40,14 +40,23 @@ demo: $(VENV)/label
 test: install
 	$(BIN)/pytest -m "not slow and not gpu" -n 2 --dist loadfile --cov=capsrl --cov-report=term:skip-covered
 
-test-all: install
-	$(BIN)/pytest -m "not gpu" -n 2 --dist loadfile
+# Those that take more than ten seconds: kills of bulk runs, resumed trainings, whole corpora.
+test-slow: install
+	$(BIN)/pytest -m "slow and not gpu" -n 2 --dist loadfile
 
-# The parts that need no torch, in an environment without it: for other versions of Python.
+test-gpu: install
+	@$(BIN)/python -c "import sys, torch; torch.cuda.is_available() or sys.exit('error: torch finds no GPU on this machine')"
+	$(BIN)/pytest -m gpu
+
+test-all: test test-slow
+
+# All that needs no torch, in an environment without it: for other versions of Python.
+LIGHT := $(addprefix tests/,text files formats frames score show tables predict test_challenge.py test_device.py test_label_text.py \
+	test_models.py test_options.py test_senses.py test_sentence.py)
 test-light:
 	$(NEW_VENV) .venv-light
-	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas pytest tokenizers
-	.venv-light/bin/pytest -q tests/text tests/files tests/formats tests/frames tests/score tests/show tests/tables tests/test_sentence.py tests/predict/test_wordpiece.py
+	.venv-light/bin/$(PIP_INSTALL) -e ".[tables]" hypothesis jsonschema pandas polars pytest pytest-xdist tokenizers
+	.venv-light/bin/pytest -q -m "not slow and not gpu" -n 2 --dist loadfile $(LIGHT)
 
 .venv-release/tools: constraints.txt
 	$(NEW_VENV) .venv-release

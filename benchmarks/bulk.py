@@ -31,12 +31,11 @@ from typing import Any
 import numpy as np
 
 from capsrl.bulk.monitor import Monitor
-from capsrl.bulk.plan import Plan, read_plan
-from capsrl.bulk.queue import Queue
-from capsrl.bulk.scan import check_inputs, scan
-from capsrl.bulk.status import Counts
+from capsrl.bulk.plan import Plan, check_inputs, read_plan, scan
 from capsrl.bulk.storage import Folder
-from capsrl.tables.documents import Input
+from capsrl.bulk.tasks import Queue
+from capsrl.tables.documents import make_input
+from capsrl.tables.pipeline import Totals
 
 WHO = ("The company", "Mira", "A neighbour of ours", "My old friend", "The union", "She")
 DID = ("sold", "bought", "signed", "promised to bring", "gave up", "found", "repaired", "lost")
@@ -175,7 +174,7 @@ def measure_plan(folder: Path, options: argparse.Namespace) -> list[str]:
     write_texts(file, options.shards)
     before = peak()
     began = time.perf_counter()
-    plan = Plan({"to": "jsonl"}, 1, [scan(Input(str(file)), 1)])
+    plan = Plan({"to": "jsonl"}, 1, [scan(make_input(file), 1)])
     plan.write(output)
     planning = time.perf_counter() - began
     print(f"planning: {planning:.1f} s, {plan.n_shards:,} shards", flush=True)
@@ -189,7 +188,7 @@ def measure_plan(folder: Path, options: argparse.Namespace) -> list[str]:
     queue = Queue(monitor.todo())
     first = queue.take("worker")
     assert first is not None and len(queue) == 9
-    again.pieces(first)
+    again.parts(first)
     status = monitor.end("interrupted")
     resuming = time.perf_counter() - began
     print(f"resuming: {resuming:.1f} s, {status['sentences']:,} sentences done")
@@ -206,7 +205,7 @@ def write_done(plan: Plan, output: Folder) -> None:
     (Path(output.url) / "data").mkdir()
     done = np.ones(plan.n_shards, bool)
     done[np.linspace(0, plan.n_shards - 1, 10).astype(int)] = False
-    counts = Counts(1, 1, 1, 2).to_dict()
+    counts = Totals(1, 1, 1, 2).to_dict()
     with open(f"{output.url}/log.jsonl", "w", encoding="utf-8") as log:
         for shard in np.flatnonzero(done).tolist():
             os.close(os.open(f"{output.url}/{plan.name(shard)}", os.O_CREAT))

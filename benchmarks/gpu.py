@@ -37,6 +37,7 @@ class FloatBackend(TorchBackend):
     def __init__(self, other: TorchBackend) -> None:
         super().__init__(other.network, other.torch_device)
         self.batch_words, self.max_pairs, self.chunk_sentences = 2000, 8192, 2048
+        self.concurrent = 1
         self._on_gpu = False
 
 

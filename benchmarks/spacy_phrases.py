@@ -24,7 +24,7 @@ from capsrl.formats.formats import read_sentences
 from capsrl.formats.phrase_file import spans_file_of
 from capsrl.sentence import Sentence
 from capsrl.spacy import register, score_examples, to_sentences
-from capsrl.spacy.sentences import read_sentences as read_doc
+from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import clear, store
 from capsrl.text.phrases import without_phrases
 
@@ -86,7 +86,7 @@ def keep_heads(doc: Doc) -> None:
     """Remove the phrases that the model predicted, so that those of the parse are looked up."""
     sentences = to_sentences(doc)
     clear(doc)
-    for words, sentence in zip(read_doc(doc), sentences, strict=True):
+    for words, sentence in zip(split_doc(doc), sentences, strict=True):
         store(words, without_phrases(sentence).propositions)
 
 

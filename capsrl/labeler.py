@@ -1,11 +1,12 @@
 """Labeler: finds the propositions of text and of sentences."""
 
 import dataclasses
-import warnings
+import os
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from pathlib import Path
+from pickle import PicklingError
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, get_args, overload
 
 from capsrl.config import ModelConfig
@@ -13,21 +14,21 @@ from capsrl.device import default_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import FrameIndex
 from capsrl.frames.user import choose_frames
-from capsrl.options import (
-    AUTO_SENTENCES,
-    OptionKeywords,
-    Options,
-    decide_predicates,
-    make_options,
-)
+from capsrl.models import find_model, shipped_models
+from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.predict.backend import Backend
 from capsrl.predict.calibration import Calibration, load_calibration
 from capsrl.predict.folder import choose_runtime, read_config, read_inventory
 from capsrl.predict.inventory import Inventory
 from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
-from capsrl.text.phrases import with_phrases, without_phrases
-from capsrl.text.reading import is_missing, mark_predicates, to_sentences
+from capsrl.text.reading import (
+    check_several,
+    is_missing,
+    mark_predicates,
+    read_pair,
+    to_sentences,
+)
 
 if TYPE_CHECKING:  # labeling needs no torch
     import torch
@@ -36,7 +37,7 @@ if TYPE_CHECKING:  # labeling needs no torch
     from capsrl.network.save import Precision
 
 Text = str | Sentence
-Key = TypeVar("Key")
+_Key = TypeVar("_Key")
 Missing = Literal["error", "empty"]
 
 
@@ -71,11 +72,30 @@ class Labeler:
         self._predictor = Predictor(self.backend, self.frames, calibration)
         self.threads = threads
         self.folder: Path | None = None  # that it was loaded from
+        self._choices: dict[str, Any] = {}  # the other arguments of `load`
 
     def __repr__(self) -> str:
-        n_roles, n_senses = len(self.inventory.roles) - 1, len(self.inventory.senses)
-        runtime = type(self.backend).__name__
-        return f"Labeler({runtime} on {self.device}, {n_roles} roles, {n_senses:,} senses)"
+        threads = self.threads or default_threads()
+        return (
+            f"Labeler(model={self._model!r}, runtime={self.backend.runtime!r}, "
+            f"device={self.device!r}, threads={threads})"
+        )
+
+    @property
+    def _model(self) -> str | None:
+        """What to load to get this model: its name, if it ships with capsrl, or its folder."""
+        names = {folder: name for name, folder in shipped_models().items()}
+        return names.get(self.folder, str(self.folder)) if self.folder else None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled by the name or folder of the model, which is loaded where it is unpickled."""
+        if self._model is None:
+            raise PicklingError(
+                "a Labeler is pickled by its folder, and this one has none: save(folder), then "
+                "pickle Labeler.load(folder)"
+            )
+        model = self._model if self._model in shipped_models() else os.path.abspath(self._model)
+        return _load_again, (type(self), model, self._choices | {"threads": self.threads})
 
     @property
     def inventory(self) -> Inventory:
@@ -92,10 +112,7 @@ class Labeler:
         """The network as a module of torch; raises ConfigError if another runtime runs it."""
         network: Network | None = getattr(self.backend, "network", None)
         if network is None:
-            raise ConfigError(
-                "network: expected a model loaded by torch, got one that runs without; load it "
-                "with runtime='torch'"
-            )
+            raise ConfigError("network: the model runs without torch; load it with runtime='torch'")
         return network
 
     @property
@@ -143,9 +160,9 @@ class Labeler:
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):
-            _check_several(text, "text: expected a string, a Sentence or several of them")
+            check_several(text, "text: expected a string, a Sentence or several of them")
             if at is not None:
-                raise DataError("at: expected with one text, got several; label them one by one")
+                raise DataError("at: works with one text only; label several one by one")
             return list(self.label_many(text, options=chosen))
         sentences = to_sentences(text, chosen.layout)
         if at is not None:
@@ -207,7 +224,7 @@ class Labeler:
         chosen = make_options(options, **keywords)
         if isinstance(texts, str | Sentence):
             raise DataError("texts: expected several texts, got one; label(text) labels one")
-        _check_several(texts, "texts: expected several texts")
+        check_several(texts, "texts: expected several texts")
         if missing not in get_args(Missing):
             raise ConfigError(f"missing: expected 'error' or 'empty', got {missing!r}")
         if progress:
@@ -217,7 +234,7 @@ class Labeler:
 
         def documents() -> Iterator[tuple[Any, list[Sentence]]]:
             for position, item in enumerate(texts):
-                key, text = _pair(item, position) if as_tuples else (None, item)
+                key, text = read_pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
                 yield key, to_sentences(text, chosen.layout, position=position)
@@ -227,12 +244,12 @@ class Labeler:
 
     def label_documents(
         self,
-        documents: Iterable[tuple[Key, Iterable[Sentence]]],
+        documents: Iterable[tuple[_Key, Iterable[Sentence]]],
         *,
         batch_size: int | None = None,
         options: Options | None = None,
         **keywords: Unpack[OptionKeywords],
-    ) -> Iterator[tuple[Key, list[Sentence]]]:
+    ) -> Iterator[tuple[_Key, list[Sentence]]]:
         """Label a stream of documents in order, holding only some of them at a time.
 
         documents  pairs of a key, which may be anything, and sentences
@@ -240,7 +257,9 @@ class Labeler:
 
         Sentences of different documents share batches. The rest is as in `label_sentences`.
         """
-        waiting: deque[tuple[Key, int]] = deque()  # (key, number of sentences) of those read so far
+        waiting: deque[tuple[_Key, int]] = (
+            deque()
+        )  # (key, number of sentences) of those read so far
 
         def stream() -> Iterator[Sentence]:
             for key, sentences in documents:
@@ -269,27 +288,9 @@ class Labeler:
         chosen = make_options(options, **keywords)
         if batch_size is not None and batch_size < 1:
             raise ConfigError(f"batch_size: expected at least 1, got {batch_size}")
-        return self._label_sentences(sentences, batch_size, chosen)
-
-    def _label_sentences(
-        self, sentences: Iterable[Sentence], batch_size: int | None, options: Options
-    ) -> Iterator[Sentence]:
-        decided = None
-        # `auto` is decided by so many sentences, whatever the device reads ahead.
-        for chunk in _chunks(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
-            decided = decided or decide_predicates(options, chunk)
-            if options.predicates == "auto" and decided.predicates == "found":
-                if any(sentence.propositions for sentence in chunk):
-                    warnings.warn(
-                        f"predicates: none of the first {AUTO_SENTENCES:,} sentences marks any, so "
-                        "those of all are found; predicates='marked' takes the marks of later ones",
-                        stacklevel=2,
-                    )
-                    options = decided  # one warning is enough
-            labeled = self._predictor.label(
-                chunk, decided, batch_size=batch_size, threads=self.threads or default_threads()
-            )
-            yield from map(with_phrases if options.phrases else without_phrases, labeled)
+        return self._predictor.label_stream(
+            sentences, chosen, batch_size=batch_size, threads=self.threads
+        )
 
     def save(self, folder: str | Path, *, precision: "Precision" = "full") -> None:
         """Write the model folder, replacing a model that was there; needs torch."""
@@ -315,15 +316,12 @@ class Labeler:
     ) -> "Labeler":
         """Read a model folder; raises ModelError naming what is missing, damaged or too new.
 
-        frames   a folder of PropBank frame files, or an index that `capsrl frames` made; default:
-                 the index in the user's data folder, then that of the model
-        runtime  onnx or torch; default: onnx on the CPU for models that were exported, else torch
-
-        A model trained with fastText vectors looks for their file where its config.json says, and
-        warns if it is gone: words that the training data did not have are then unknown.
+        The arguments are those of `capsrl.load`. A model trained with fastText vectors looks for
+        their file where its config.json says, and warns if it is gone: words that the training data
+        did not have are then unknown.
         """
-        runtime = choose_runtime(Path(folder), device, runtime)
-        open_model = _open_onnx if runtime == "onnx" else _load_network
+        chosen = choose_runtime(Path(folder), device, runtime)
+        open_model = _open_onnx if chosen == "onnx" else _load_network
         network, config = open_model(Path(folder))
         labeler = cls(
             network,
@@ -334,7 +332,12 @@ class Labeler:
             frames=choose_frames(frames, network.inventory.frames),
         )
         labeler.folder = Path(folder)
+        labeler._choices = {"device": device, "frames": frames, "runtime": runtime}
         return labeler
+
+
+def _load_again(kind: type[Labeler], model: str, choices: dict[str, Any]) -> Labeler:
+    return kind.load(find_model(model), **choices)
 
 
 def _open_onnx(folder: Path) -> tuple[Backend, ModelConfig]:
@@ -360,8 +363,8 @@ def _as_backend(network: "Network | Backend", device: "str | torch.device | None
 
 
 def _by_document(
-    labeled: Iterable[Sentence], waiting: deque[tuple[Key, int]]
-) -> Iterator[tuple[Key, list[Sentence]]]:
+    labeled: Iterable[Sentence], waiting: deque[tuple[_Key, int]]
+) -> Iterator[tuple[_Key, list[Sentence]]]:
     """Labeled sentences by document.
 
     waiting  (key, number of sentences) of the documents; filled as `labeled` reads them
@@ -376,38 +379,3 @@ def _by_document(
             done = []
     for key, _ in waiting:  # documents without sentences at the end of the stream
         yield key, []
-
-
-def _chunks(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
-    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
-    chunk: list[Sentence] = []
-    try:
-        for sentence in sentences:
-            if not isinstance(sentence, Sentence):
-                raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
-            chunk.append(sentence)
-            if len(chunk) == size:
-                yield chunk
-                chunk = []
-    except Exception:
-        if chunk:
-            yield chunk
-        raise
-    if chunk:
-        yield chunk
-
-
-def _check_several(texts: object, expected: str) -> None:
-    """Raise DataError for what is not several texts, or would be the names of columns or keys."""
-    if hasattr(type(texts), "columns"):
-        got = f"a {type(texts).__name__}"
-        raise DataError(f'{expected}, got {got}; give one column: frame["review"]')
-    is_iterable = isinstance(texts, Iterable) or hasattr(texts, "__getitem__")
-    if isinstance(texts, bytes | Mapping) or not is_iterable:
-        raise DataError(f"{expected}, got {texts!r:.60}")
-
-
-def _pair(item: object, position: int) -> tuple[Any, Any]:
-    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
-        return item[0], item[1]
-    raise DataError(f"text {position}: expected a pair (id, text), got {item!r:.60}")

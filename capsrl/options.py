@@ -57,7 +57,7 @@ class Options:
 
     predicates: PredicateSource = field(
         default="auto",
-        metadata={"help": "auto: marked in the input if any are, else found."},
+        metadata={"help": "Marked in the corpus or found by the model; auto: marked if any are."},
     )
     pos: Collection[PredicatePos] | None = field(
         default=None, metadata={"help": "Only predicates of these parts of speech."}
@@ -91,21 +91,21 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
-            _refuse("predicates", "auto, marked or found", self.predicates)
+            _reject("predicates", "auto, marked or found", self.predicates)
         if self.pos is not None:
             is_list = isinstance(self.pos, Collection) and not isinstance(self.pos, str | Mapping)
             if not is_list or not self.pos or any(name not in PREDICATE_POS for name in self.pos):
-                _refuse("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
+                _reject("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
             ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         if self.iterations is not None and not _is_integer(self.iterations, at_least=1):
-            _refuse("iterations", "an integer of at least 1", self.iterations)
+            _reject("iterations", "an integer of at least 1", self.iterations)
         for name in ("threshold", "sense_threshold", "proposition_threshold"):
-            if not _is_number(value := getattr(self, name)) or not 0 <= value <= 1:
-                _refuse(name, "a number from 0 to 1", value)
+            if not _is_real(value := getattr(self, name)) or not 0 <= value <= 1:
+                _reject(name, "a number from 0 to 1", value)
         for name in ("trace", "phrases", *TEXT_LAYOUT, "uncalibrated"):
             if not isinstance(value := getattr(self, name), bool):
-                _refuse(name, "True or False", value)
+                _reject(name, "True or False", value)
 
     @property
     def layout(self) -> Layout:
@@ -134,9 +134,9 @@ def _is_integer(value: object, *, at_least: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
 
 
-def _is_number(value: object) -> bool:
+def _is_real(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _refuse(name: str, expected: str, value: object) -> None:
+def _reject(name: str, expected: str, value: object) -> None:
     raise ConfigError(f"{name}: expected {expected}, got {value!r}")

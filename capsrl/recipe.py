@@ -74,9 +74,9 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: expected UTF-8 text, got other bytes") from None
+        raise ConfigError(f"{path}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
+        raise ConfigError(f"{path}: not TOML: {error}") from None
     resolve_paths(values, path.parent)
     for override in overrides:
         _override(values, override)
@@ -213,7 +213,7 @@ def _name(path: str) -> str:
 
 
 def _hint(key: str, mistake: str) -> str:
-    is_missing = key.startswith("data") and mistake.endswith("got none")
+    is_missing = key.startswith("data") and mistake.endswith("is missing")
     return "; name the corpus in [data]" if is_missing else ""
 
 
@@ -253,18 +253,16 @@ def _contradictions(values: Mapping[str, Any]) -> dict[str, str]:
     problems = {}
     sources = ("transformer", "elmo", "fasttext", "learned", "characters")
     if not any(embeddings.get(name) for name in sources):
-        problems["model.embeddings"] = (
-            f"expected at least one source of word vectors ({', '.join(sources)}), got none"
-        )
+        problems["model.embeddings"] = f"no source of word vectors is set: {', '.join(sources)}"
     for name in ("fine_tune", "mark_predicate"):
         if embeddings.get(name) and not embeddings.get("transformer"):
-            problems[f"model.embeddings.{name}"] = "expected model.embeddings.transformer, got none"
+            problems[f"model.embeddings.{name}"] = "needs model.embeddings.transformer"
     varies = embeddings.get("fine_tune") or embeddings.get("mark_predicate")
     is_fixed = embeddings.get("elmo") or (embeddings.get("transformer") and not varies)
     if train.get("cache_states") and not is_fixed:
         problems["train.cache_states"] = (
-            "expected ELMo or a transformer with neither fine_tune nor mark_predicate, whose "
-            "states do not change, got none"
+            "needs ELMo or a transformer with neither fine_tune nor mark_predicate, whose states "
+            "do not change"
         )
     l2, decay = values.get("loss", {}).get("l2", LossConfig().l2), train.get("weight_decay", 0.0)
     if l2 > 0 and decay > 0:

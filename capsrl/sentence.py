@@ -3,186 +3,269 @@
 Readers make them, the model adds propositions, the scorer compares them, writers write them.
 All are immutable: labeling a sentence gives a new one (`Sentence.with_propositions`).
 Positions are 0-based; character offsets are half-open and count into `Sentence.text`.
+
+Every field is described once, where it is defined: `capsrl.formats.fields` derives from that the
+keys of JSON with their checks and schema, the columns of tables, and what spaCy Docs store.
+A new field needs its description here, and the code that fills it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, fields
+from functools import cache
+from operator import attrgetter, is_
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
     import numpy as np
     from numpy.typing import NDArray
 
+_Plain = dict[str, Any]
+_T = TypeVar("_T")
+_Part = TypeVar("_Part", "Proposition", "Argument")
+Offsets = tuple[tuple[int, int], ...]
+Strings = tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
-    """The words of an argument, of which one is its head: *her old bicycle*.
+class About:
+    """How a field is written and checked; the string after it says what it holds.
 
-    first, last  positions of the first and last word in the sentence, both included
-    start, end   character offsets of the phrase in the sentence's text, when that is known
-    text         the phrase itself; set by the Sentence that the phrase is in
+    kind    one of `capsrl.formats.fields.FIELD_KINDS`
+    json    its place among the keys of its JSON object
+    column  place and name of its column in tables
+    always  it is in JSON even if it has its default
+    misc    its name in the MISC column of CoNLL-U
     """
 
-    first: int
-    last: int
-    start: int | None = None
-    end: int | None = None
-    text: str | None = field(default=None, compare=False)
+    kind: str
+    json: int = 50
+    column: tuple[int, str] | None = None
+    always: bool = False
+    misc: str | None = None
 
 
+def _documented(described: type[_T]) -> type[_T]:
+    """Add the help of its fields to the docstring of a class."""
+    about = described.__annotations__
+    width = max(map(len, about))
+    lines = (f"    {name:{width}}  {each.__metadata__[-1]}" for name, each in about.items())
+    described.__doc__ = "\n".join([described.__doc__ or "", "", *lines])
+    return described
+
+
+@_documented
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """The words of an argument, of which one is its head: *her old bicycle*."""
+
+    first: Annotated[int, About("word", 1, (2, "phrase_first")), "position of its first word"]
+    last: Annotated[int, About("word", 2, (3, "phrase_last")), "position of its last word"]
+    start: Annotated[
+        int | None, About("offset", 4, (4, "phrase_start")), "offset of the phrase in text"
+    ] = None
+    end: Annotated[int | None, About("offset", 5, (5, "phrase_end")), "offset of its end"] = None
+    text: Annotated[str | None, About("form", 3, (1, "phrase")), "the phrase itself"] = field(
+        default=None, compare=False
+    )
+
+
+@_documented
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One word that fills one role of a proposition, and the phrase around it.
 
-    role         A0, AM-TMP, C-A1, ... A word with two roles is two arguments.
-    word         position of the head word in the sentence
-    probability  that word and role are right; None when read from a corpus
-    start, end   character offsets of the head word in the sentence's text, when that is known
-    form         the head word itself; set by the Sentence that the argument is in
-    phrase       the whole phrase, when the corpus or the model gives it
-    meaning      what the role means for this sense: seller, or Agent; None when unknown
+    A word with two roles is two arguments.
     """
 
-    role: str
-    word: int
-    probability: float | None = None
-    start: int | None = None
-    end: int | None = None
-    form: str | None = field(default=None, compare=False)
-    phrase: Phrase | None = None
-    meaning: str | None = None
+    role: Annotated[str, About("text", 1, (1, "role")), "A0, AM-TMP, C-A1, ..."]
+    word: Annotated[int, About("word", 3, (5, "head_word")), "position of the head word"]
+    probability: Annotated[
+        float | None,
+        About("probability", 5, (3, "argument_probability")),
+        "that word and role are right",
+    ] = None
+    start: Annotated[
+        int | None, About("offset", 6, (6, "head_start")), "offset of the head word in text"
+    ] = None
+    end: Annotated[int | None, About("offset", 7, (7, "head_end")), "offset of its end"] = None
+    form: Annotated[str | None, About("form", 4, (4, "head")), "the word at that position"] = field(
+        default=None, compare=False
+    )
+    phrase: Annotated[
+        Phrase | None, About("object", 60), "the words of the argument, of which one is its head"
+    ] = None
+    meaning: Annotated[
+        str | None,
+        About("text", 2, (2, "meaning"), misc="Meaning"),
+        "what the role means for this sense: seller, or Agent",
+    ] = None
 
 
+@_documented
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """The role probabilities of a proposition before and after each of N routing iterations.
+    """The role probabilities of a proposition before and after each of N routing iterations."""
 
-    roles     the R roles, `_` (none) first
-    beliefs   N+1 T R  the probability of each role for each word
-    capsules  N R D    the role capsules; None for variants that do not iterate
-    nodes     N D      the global node; None without one
-    """
+    roles: Annotated[
+        Strings,
+        About("roles", 1),
+        "_ (none) first, then the roles that any word had at any iteration",
+    ]
+    beliefs: Annotated[
+        "NDArray[np.float32]",
+        About("beliefs", 2),
+        "beliefs[i][t][r] is the probability of roles[r] for word t after iteration i; "
+        "0 is the start",
+    ]
+    capsules: Annotated[
+        "NDArray[np.float32] | None", "N R D: the role capsules; None without iterations"
+    ] = None
+    nodes: Annotated["NDArray[np.float32] | None", "N D: the global node; None without one"] = None
 
-    roles: tuple[str, ...]
-    beliefs: "NDArray[np.float32]"
-    capsules: "NDArray[np.float32] | None" = None
-    nodes: "NDArray[np.float32] | None" = None
 
-
+@_documented
 @dataclass(frozen=True, slots=True)
 class Proposition:
-    """A predicate, its sense and its arguments: who did what to whom.
+    """A predicate, its sense and its arguments; in corpora they have no probabilities."""
 
-    predicate    position of the predicate in the sentence
-    sense        the roleset (sign.01); None where only the position is known (blind files)
-    arguments    in the order of their words
-    probability  of the sense; None when read from a corpus
-    start, end   character offsets of the predicate in the sentence's text, when that is known
-    trace        the probabilities of every iteration, if asked for; not compared
-    form         the predicate word itself; set by the Sentence that the proposition is in
-    guessed      the sense is a guess: neither frame files nor training corpus have the lemma
-    definition   what the sense means, from frame files that the user has
-    frames       the linked frames of other lexicons: verbnet:give-13.1, framenet:Giving
-    predicate_probability  that the word is a predicate; None where it was marked or read
-    joint_probability      that sense and all arguments are right; None when read from a corpus
-    """
+    predicate: Annotated[int, About("word", 1, (2, "predicate_word")), "position of the predicate"]
+    sense: Annotated[
+        str | None,
+        About("sense", 3, (6, "sense"), always=True),
+        "the roleset (sign.01); null where only the position is known",
+    ] = None
+    arguments: Annotated[
+        tuple[Argument, ...],
+        About("objects", 60, always=True),
+        "one per word and role; absent means none",
+    ] = ()
+    probability: Annotated[
+        float | None, About("probability", 7, (7, "sense_probability")), "that the sense is right"
+    ] = None
+    start: Annotated[
+        int | None, About("offset", 10, (3, "predicate_start")), "offset of the predicate in text"
+    ] = None
+    end: Annotated[int | None, About("offset", 11, (4, "predicate_end")), "offset of its end"] = (
+        None
+    )
+    trace: Annotated[
+        Trace | None,
+        About("trace", 70),
+        "probabilities of the roles before and after each routing iteration",
+    ] = field(default=None, compare=False, repr=False)
+    form: Annotated[str | None, About("form", 2, (1, "predicate")), "the word at that position"] = (
+        field(default=None, compare=False)
+    )
+    guessed: Annotated[
+        bool,
+        About("flag", 6, (8, "guessed"), misc="Guessed"),
+        "true if neither frame files nor training corpus have the lemma; absent means false",
+    ] = False
+    definition: Annotated[
+        str | None,
+        About("text", 4, (9, "definition"), misc="Definition"),
+        "what the sense means, from frame files of the user",
+    ] = None
+    frames: Annotated[
+        Strings,
+        About("strings", 5, (10, "frames"), misc="Frame"),
+        "linked frames of other lexicons: verbnet:give-13.1, framenet:Giving",
+    ] = ()
+    predicate_probability: Annotated[
+        float | None,
+        About("probability", 8, (5, "predicate_probability")),
+        "that the word is a predicate; absent where predicates were given",
+    ] = None
+    joint_probability: Annotated[
+        float | None,
+        About("probability", 9, (11, "joint_probability")),
+        "that the sense and all arguments are right",
+    ] = None
 
-    predicate: int
-    sense: str | None = None
-    arguments: tuple[Argument, ...] = ()
-    probability: float | None = None
-    start: int | None = None
-    end: int | None = None
-    trace: Trace | None = field(default=None, compare=False, repr=False)
-    form: str | None = field(default=None, compare=False)
-    guessed: bool = False
-    definition: str | None = None
-    frames: tuple[str, ...] = ()
-    predicate_probability: float | None = None
-    joint_probability: float | None = None
 
-
+@_documented
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """The words of a sentence, their annotation, and the sentence's propositions.
 
-    words         the forms
-    propositions  in the order of their predicates
-    lemmas, tags  dictionary form and part of speech of each word, None when unknown
-    heads         position of each word's syntactic head, None at a root; None when unparsed
-    relations     the label of the arc from that head
-    text          the raw text the words stand in, when there is one
-    offsets       (start, end) of each word in `text`
-    id            the name of the sentence in its corpus
-    columns       other columns of the file, name -> one string per word; kept for writing
-    comments      lines that stood above the sentence; kept for writing
-    start         offset of `text` in the longer text it was cut out of, see `standalone`
-
     Raises ValueError for a proposition at a word that the sentence does not have.
     """
 
-    words: tuple[str, ...]
-    propositions: tuple[Proposition, ...] = ()
-    lemmas: tuple[str, ...] | None = None
-    tags: tuple[str, ...] | None = None
-    heads: tuple[int | None, ...] | None = None
-    relations: tuple[str, ...] | None = None
-    text: str | None = None
-    offsets: tuple[tuple[int, int], ...] | None = None
-    id: str | None = None
-    columns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    comments: tuple[str, ...] = ()
-    start: int | None = None
+    words: Annotated[Strings, About("strings", 4, (1, "words")), "the words as written"]
+    propositions: Annotated[
+        tuple[Proposition, ...],
+        About("objects", 60, always=True),
+        "predicates and their arguments; absent means none",
+    ] = ()
+    lemmas: Annotated[Strings | None, About("per word", 6), "dictionary form of each word"] = None
+    tags: Annotated[
+        Strings | None, About("per word", 7, (2, "tags")), "part of speech of each word"
+    ] = None
+    heads: Annotated[
+        tuple[int | None, ...] | None,
+        About("heads", 8),
+        "position of the syntactic head of each word, null at a root",
+    ] = None
+    relations: Annotated[
+        Strings | None, About("per word", 9), "label of the dependency from that head"
+    ] = None
+    text: Annotated[str | None, About("text", 2), "the raw text of the words"] = None
+    offsets: Annotated[
+        Offsets | None,
+        About("offsets", 5),
+        "[start, end) of each word in text, counted in characters (Unicode code points)",
+    ] = None
+    id: Annotated[str | None, About("text", 1), "the name of the sentence in its corpus"] = None
+    columns: Annotated[
+        Mapping[str, Strings],
+        About("columns", 70),
+        "other columns of the corpus file: name and one string per word",
+    ] = field(default_factory=dict, hash=False)
+    comments: Annotated[
+        Strings, About("strings", 80), "comment lines above the sentence in its file"
+    ] = ()
+    start: Annotated[
+        int | None,
+        About("offset", 3),
+        "offset of text in the longer text it was cut from, in characters",
+    ] = None
 
     def __post_init__(self) -> None:
         if isinstance(self.words, str):
             raise TypeError(f"words: expected a sequence of words, got the string {self.words!r}")
         object.__setattr__(self, "words", tuple(self.words))
-        with_forms = tuple(_with_forms(each, self.words) for each in self.propositions)
-        object.__setattr__(self, "propositions", with_forms)
+        filled = tuple(_complete(each, self, None) for each in self.propositions)
+        object.__setattr__(self, "propositions", filled)
 
     def __len__(self) -> int:
         return len(self.words)
 
     def __str__(self) -> str:
-        text: str = _show().sentence_table(self)
-        return text
+        from capsrl.show import sentence_table
+
+        return sentence_table(self)
 
     @property
     def predicates(self) -> tuple[int, ...]:
         """Positions of the predicates."""
         return tuple(proposition.predicate for proposition in self.propositions)
 
+    @property
+    def extent(self) -> tuple[int, int] | None:
+        """Where its words begin and end in the text; None without offsets or words."""
+        if not self.offsets:
+            return None
+        return min(start for start, _ in self.offsets), max(end for _, end in self.offsets)
+
     def with_propositions(self, propositions: Iterable[Proposition]) -> "Sentence":
         """The same sentence with other propositions, by predicate, with offsets where known."""
-        ordered = sorted(propositions, key=lambda proposition: proposition.predicate)
-        if self.offsets is not None:
-            ordered = [_with_offsets(each, self) for each in ordered]
-        return self._copy(tuple(ordered), self.tags)
+        filled = (_complete(each, self, self.offsets) for each in propositions)
+        ordered = sorted(filled, key=lambda proposition: proposition.predicate)
+        return _changed(self, {"propositions": tuple(ordered)})
 
     def with_tags(self, tags: Iterable[str]) -> "Sentence":
         """The same sentence with other parts of speech."""
-        return self._copy(self.propositions, tuple(tags))
-
-    def _copy(
-        self, propositions: tuple[Proposition, ...], tags: tuple[str, ...] | None
-    ) -> "Sentence":
-        """What `replace` does, in a third of the time: every labeled sentence is copied twice."""
-        return Sentence(
-            words=self.words,
-            propositions=propositions,
-            lemmas=self.lemmas,
-            tags=tags,
-            heads=self.heads,
-            relations=self.relations,
-            text=self.text,
-            offsets=self.offsets,
-            id=self.id,
-            columns=self.columns,
-            comments=self.comments,
-            start=self.start,
-        )
+        return _changed(self, {"tags": tuple(tags)})
 
     def standalone(self) -> "Sentence":
         """The same sentence with only its own part of the text.
@@ -191,29 +274,27 @@ class Sentence:
         `start + offset` counts into the whole text. Without this, writing the sentences of a long
         text would write the whole text with each. A sentence without text or words is unchanged.
         """
-        if self.text is None or not self.offsets:
+        if self.text is None or self.offsets is None or self.extent is None:
             return self
-        first = min(start for start, _ in self.offsets)
-        last = max(end for _, end in self.offsets)
+        first, last = self.extent
         offsets = tuple((start - first, end - first) for start, end in self.offsets)
-        shorter = replace(
-            self, text=self.text[first:last], offsets=offsets, start=(self.start or 0) + first
-        )
-        return shorter.with_propositions(self.propositions)
+        shorter = {"text": self.text[first:last], "start": (self.start or 0) + first}
+        bare = _changed(self, {**shorter, "offsets": offsets, "propositions": ()})
+        return bare.with_propositions(self.propositions)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> _Plain:
         """The sentence as plain lists, dicts, strings and numbers, as `to_json` writes it."""
-        data: dict[str, Any] = _jsonl().sentence_to_dict(self)
-        return data
+        from capsrl.formats.jsonl import sentence_to_dict
+
+        return sentence_to_dict(self)
 
     def to_json(self) -> str:
         """One line of JSON, without its line end; see `capsrl.formats.jsonl.json_schema`."""
-        line: str = _jsonl().format_jsonl(self)
-        return line.removesuffix("\n")
+        from capsrl.formats.jsonl import format_jsonl
 
-    def to_rows(
-        self, *, document: object = None, number: int | None = None
-    ) -> list[dict[str, Any]]:
+        return format_jsonl(self).removesuffix("\n")
+
+    def to_rows(self, *, document: object = None, number: int | None = None) -> list[_Plain]:
         """Rows of a table, one per argument; `capsrl.tables.columns` says what the columns are.
 
         A proposition without arguments has a row too, and so does a sentence without propositions.
@@ -222,142 +303,98 @@ class Sentence:
         document  what the column "document" has
         number    of the sentence in its document, for the column "sentence"
         """
-        rows: list[dict[str, Any]] = _cells().argument_rows(self, document=document, number=number)
-        return rows
+        from capsrl.tables.cells import argument_rows
+
+        return argument_rows(self, document=document, number=number)
 
     def _repr_html_(self) -> str:
         """What notebooks show."""
-        html: str = _show().html_fragment(self)
-        return html
+        from capsrl.show import html_fragment
+
+        return html_fragment(self)
 
 
-# The layers above this module import it, so they are imported only when they are used.
-
-
-def _show() -> ModuleType:
-    from capsrl import show
-
-    return show
-
-
-def _jsonl() -> ModuleType:
-    from capsrl.formats import jsonl
-
-    return jsonl
-
-
-def _cells() -> ModuleType:
-    from capsrl.tables import cells
-
-    return cells
-
-
-def _with_forms(proposition: Proposition, words: tuple[str, ...]) -> Proposition:
-    """The proposition with the forms of its words, or itself if it has them already."""
-    if not _is_inside(proposition, len(words)):
-        positions = (proposition.predicate, *(each.word for each in proposition.arguments))
-        phrases = [each.phrase for each in proposition.arguments if each.phrase]
-        raise ValueError(
-            f"propositions: expected positions of {len(words)} words, got {positions} "
-            f"and phrases {[(phrase.first, phrase.last) for phrase in phrases]} "
-            f"in {' '.join(words[:5])!r}"
-        )
-    form = words[proposition.predicate]
-    if proposition.form == form and all(
-        each.form == words[each.word] and (each.phrase is None or each.phrase.text is not None)
-        for each in proposition.arguments
-    ):
-        return proposition
-    arguments = tuple(
-        Argument(
-            each.role,
-            each.word,
-            each.probability,
-            each.start,
-            each.end,
-            words[each.word],
-            each.phrase and _with_text(each.phrase, words),
-            each.meaning,
-        )
-        for each in proposition.arguments
-    )
-    return _copy(proposition, arguments, proposition.start, proposition.end, form)
-
-
-def _is_inside(proposition: Proposition, n_words: int) -> bool:
-    """Whether all words and phrases of a proposition are among this many words."""
-    inside = 0 <= proposition.predicate < n_words
-    for each in proposition.arguments:
-        inside &= 0 <= each.word < n_words
-        if each.phrase is not None:
-            inside &= 0 <= each.phrase.first < n_words and 0 <= each.phrase.last < n_words
-    return inside
-
-
-def _copy(
-    proposition: Proposition,
-    arguments: tuple[Argument, ...],
-    start: int | None,
-    end: int | None,
-    form: str,
-) -> Proposition:
-    """What `replace` does, in a third of the time."""
-    return Proposition(
-        proposition.predicate,
-        proposition.sense,
-        arguments,
-        proposition.probability,
-        start,
-        end,
-        proposition.trace,
-        form,
-        proposition.guessed,
-        proposition.definition,
-        proposition.frames,
-        proposition.predicate_probability,
-        proposition.joint_probability,
-    )
-
-
-def _with_text(phrase: Phrase, words: tuple[str, ...]) -> Phrase:
-    """The phrase with its words as text, unless it has a text."""
-    if phrase.text is not None:
-        return phrase
-    text = " ".join(words[phrase.first : phrase.last + 1])
-    return Phrase(phrase.first, phrase.last, phrase.start, phrase.end, text)
-
-
-def _with_offsets(proposition: Proposition, sentence: Sentence) -> Proposition:
-    """The proposition with the offsets and forms of its words and phrases, in one copy."""
-    words, offsets = sentence.words, sentence.offsets
-    assert offsets is not None
-    arguments = tuple(
-        Argument(
-            each.role,
-            each.word,
-            each.probability,
-            *offsets[each.word],
-            words[each.word],
-            each.phrase and _phrase_with_offsets(each.phrase, sentence, offsets),
-            each.meaning,
-        )
-        for each in proposition.arguments
-    )
-    start, end = offsets[proposition.predicate]
-    return _copy(proposition, arguments, start, end, words[proposition.predicate])
-
-
-def _phrase_with_offsets(
-    phrase: Phrase, sentence: Sentence, offsets: tuple[tuple[int, int], ...]
-) -> Phrase:
-    start, end = offsets[phrase.first][0], offsets[phrase.last][1]
-    words = sentence.words[phrase.first : phrase.last + 1]
+def phrase_at(sentence: Sentence, first: int, last: int) -> Phrase:
+    """The phrase of some words of a sentence, with its text, and with offsets where known."""
+    words, offsets = sentence.words[first : last + 1], sentence.offsets
+    if offsets is None:
+        return Phrase(first, last, text=" ".join(words))
+    start, end = offsets[first][0], offsets[last][1]
     text = None if sentence.text is None else sentence.text[start:end]
     if text is None or has_markup(text, words):
         text = " ".join(words)
-    return Phrase(phrase.first, phrase.last, start, end, text)
+    return Phrase(first, last, start, end, text)
 
 
 def has_markup(text: str, words: Iterable[str]) -> bool:
     """Whether the text of some words has HTML tags or entities besides the words themselves."""
     return ("<" in text or "&" in text) and "".join(text.split()) != "".join("".join(words).split())
+
+
+def _complete(proposition: Proposition, sentence: Sentence, offsets: Offsets | None) -> Proposition:
+    """The proposition with the forms of its words and phrases, and with these offsets if given.
+
+    Itself if it has them, as those of the model do. Raises ValueError for a word out of range.
+    """
+    _check_positions(proposition, sentence.words)
+    found = []
+    for each in proposition.arguments:
+        phrase = each.phrase and _complete_phrase(each.phrase, sentence, offsets)
+        found.append(_complete_part(each, each.word, sentence, offsets, "phrase", phrase))
+    is_same = all(map(is_, found, proposition.arguments))
+    arguments = proposition.arguments if is_same else tuple(found)
+    at = proposition.predicate
+    return _complete_part(proposition, at, sentence, offsets, "arguments", arguments)
+
+
+def _complete_part(
+    part: _Part, word: int, sentence: Sentence, offsets: Offsets | None, name: str, inner: object
+) -> _Part:
+    """A proposition or argument with form and offsets of its word, and one more changed field."""
+    form = sentence.words[word]
+    start, end = (part.start, part.end) if offsets is None else offsets[word]
+    is_same = part.form == form and part.start == start and part.end == end
+    if is_same and getattr(part, name) is inner:
+        return part
+    return _changed(part, {"form": form, "start": start, "end": end, name: inner})
+
+
+def _complete_phrase(phrase: Phrase, sentence: Sentence, offsets: Offsets | None) -> Phrase:
+    if offsets is None and phrase.text is not None:
+        return phrase
+    found = phrase_at(sentence, phrase.first, phrase.last)
+    start, end = (phrase.start, phrase.end) if offsets is None else (found.start, found.end)
+    if (phrase.start, phrase.end, phrase.text) == (start, end, found.text):
+        return phrase
+    return _changed(phrase, {"start": start, "end": end, "text": found.text})
+
+
+def _check_positions(proposition: Proposition, words: Strings) -> None:
+    """Raise ValueError if a word or phrase of a proposition is not among the words."""
+    positions = [proposition.predicate]
+    for argument in proposition.arguments:
+        positions.append(argument.word)
+        if argument.phrase is not None:
+            positions += (argument.phrase.first, argument.phrase.last)
+    if min(positions) < 0 or max(positions) >= len(words):
+        raise ValueError(
+            f"propositions: expected positions of {len(words)} words, got {positions} "
+            f"in {' '.join(words[:5])!r}"
+        )
+
+
+@cache
+def _fields_of(kind: type) -> tuple[dict[str, int], "attrgetter[Any]"]:
+    names = [each.name for each in fields(kind)]
+    return {name: number for number, name in enumerate(names)}, attrgetter(*names)
+
+
+def _changed(item: _T, changes: Mapping[str, object]) -> _T:
+    """What `dataclasses.replace` does, in half of the time."""
+    kind: Any = type(item)
+    numbers, values_of = _fields_of(kind)
+    values = list(values_of(item))
+    for name, value in changes.items():
+        values[numbers[name]] = value
+    made: _T = kind(*values)
+    return made

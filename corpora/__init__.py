@@ -81,7 +81,7 @@ def find_file(folder: str | Path, name: str, *, holds: str) -> Path:
     """
     path = Path(folder, name)
     if not path.is_file():
-        raise DataError(f"{folder}: expected {name} in this folder ({holds}), got no such file")
+        raise DataError(f"{folder}: has no {name}; it should be {holds}")
     return path
 
 

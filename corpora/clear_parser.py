@@ -28,13 +28,13 @@ def load_parser(pipeline: str = PIPELINE) -> Parse:
         nlp = spacy.load(pipeline)
     except (OSError, AttributeError):  # AttributeError: a package that is not a pipeline
         raise ConfigError(
-            f"{pipeline}: expected the name or folder of an English spaCy pipeline, got none; "
+            f"{pipeline}: not the name or folder of an installed spaCy pipeline; "
             f"to install the default: python -m spacy download {PIPELINE}"
         ) from None
     for name in ("tagger", "parser"):
         if name not in nlp.pipe_names:
             raise ConfigError(
-                f"{pipeline}: expected a pipeline with a tagger and a parser, got no {name}"
+                f"{pipeline}: this pipeline has no {name}; it needs a tagger and a parser"
             )
 
     def parse(sentences: Iterable[Sequence[str]]) -> Iterator[ParsedWords]:

@@ -47,8 +47,8 @@ def find_skeletons(propbank: str | Path) -> dict[str, Path]:
     files = sorted(Path(propbank, _SKELETONS).glob("*/*/*.xml.gold_skel"))
     if not files:
         raise DataError(
-            f"{propbank}: expected {_SKELETONS}/*/*/*.xml.gold_skel in this folder (a checkout of "
-            "propbank-release), got none"
+            f"{propbank}: has no {_SKELETONS}/*/*/*.xml.gold_skel; it should be a checkout of "
+            "propbank-release"
         )
     # data/google/ewt/reviews/00/001325.xml.gold_skel is the document reviews-001325.
     return {f"{file.parts[-3]}-{file.name.removesuffix('.xml.gold_skel')}": file for file in files}
@@ -68,8 +68,8 @@ def _read(
             yield without_auxiliaries(sentence, left_out)
     if not n_annotated:
         raise DataError(
-            f"{words}: expected documents that PropBank has, such as {next(iter(skeleton_files))}, "
-            "got none"
+            f"{words}: has none of the documents that PropBank has, such as "
+            f"{next(iter(skeleton_files))}"
         )
 
 
@@ -199,14 +199,14 @@ def _tree(sentence: Sentence) -> Tree:
     """Return the tree of a sentence; raise DataError if there is none or it has a circle."""
     heads = sentence.heads
     if heads is None:
-        raise DataError(f"sentence {sentence.id!r}: expected a tree, got no heads")
+        raise DataError(f"sentence {sentence.id!r}: has no heads")
     rooted: set[int] = set()
     for word in range(len(heads)):
         path = [word]
         while path[-1] not in rooted and (head := heads[path[-1]]) is not None:
             if head in path:
                 raise DataError(
-                    f"sentence {sentence.id!r}: expected a tree, got a circle at word {head + 1}"
+                    f"sentence {sentence.id!r}: its tree has a circle at word {head + 1}"
                 )
             path.append(head)
         rooted.update(path)

@@ -80,7 +80,7 @@ def convert_frame_examples(
         else:
             grouped.setdefault(example.words, []).append(example)
     if not grouped:
-        raise DataError(f"{folder}: expected frame files with examples, got none")
+        raise DataError(f"{folder}: has no frame files with examples")
     for parsed, examples in zip(parse(grouped), grouped.values(), strict=True):
         sentence = _sentence(parsed, examples, left_out)
         if sentence.propositions:

@@ -94,8 +94,5 @@ def _spans(column: list[str], block: Block) -> list[Span]:
                 found.append(Span(conll09_role(role), first, i))
     if opened:
         role, first = opened[-1]
-        raise DataError(
-            f"{block.where(first)}: expected ({role}* to be closed in its sentence, "
-            "got no such bracket"
-        )
+        raise DataError(f"{block.where(first)}: ({role}* is not closed in its sentence")
     return sorted((span for span in found if span.role != "V"), key=lambda s: (s.first, s.last))

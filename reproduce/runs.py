@@ -21,8 +21,8 @@ from capsrl.errors import CapsrlError, ConfigError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.network.backend import find_device
+from capsrl.train.loop import Interrupted
 from capsrl.train.loop import run as train
-from capsrl.train.signals import Interrupted
 from reproduce.measure import measure
 from reproduce.plan import PlannedRun
 from reproduce.results import RunResult, append_result, read_results

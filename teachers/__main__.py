@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         if STANDARD in given.text:
-            raise ConfigError("--text: expected files, which can be read again, got -")
+            raise ConfigError("--text: standard input cannot be read again; name a file")
         n_written = distill(
             given.teachers, given.text, given.out, part=read_part(given.part), device=given.device
         )

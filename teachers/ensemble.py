@@ -48,7 +48,7 @@ class Ensemble(nn.Module):
         self.tagger: Callable[[Tensor], Tensor] | None = self._tag if has_tagger else None
 
     def index(self, sentence: Sentence, *, gold: bool = True) -> IndexedSentence:
-        """The sentence as numbers; see `batches.index_sentence`."""
+        """The sentence as numbers; see `indexing.index_sentence`."""
         return index_sentence(sentence, self.vectors, self.inventory, gold=gold)
 
     def collate(
@@ -139,15 +139,14 @@ def _mean_phrases(phrases: Sequence[PhraseLogits | None]) -> PhraseLogits | None
 def _check_member(name: str, member: Network, first: str, inventory: Inventory) -> None:
     if member.mark_predicate:
         raise ModelError(
-            f"{name}: expected a model that encodes a sentence once, got one with "
-            "model.embeddings.mark_predicate, which cannot be averaged"
+            f"{name}: a model with model.embeddings.mark_predicate cannot be averaged: it encodes "
+            "a sentence once per predicate"
         )
     own = member.inventory
     different = [part for part in SHARED if getattr(own, part) != getattr(inventory, part)]
     if different:
         raise ModelError(
-            f"{name}: expected the inventory of {first}, got other {', '.join(different)}; "
-            "train both on the same data"
+            f"{name}: has other {', '.join(different)} than {first}; train both on the same data"
         )
 
 

@@ -17,10 +17,11 @@ from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, w
 from capsrl.predict.inventory import NO_ROLE_ID
 from capsrl.predict.predictor import add_tags, find_lemmas, find_predicates
 from capsrl.sentence import Sentence
-from capsrl.train.soft_labels import MIN_PROB, Array, SoftLabels, SparseProbs
+from capsrl.train.soft_labels import Array, SoftLabels, SparseProbs
 from teachers.ensemble import Ensemble
 
 BATCH_WORDS = 16_000
+MIN_PROB = 0.002  # others are left out: of 50 roles one or two matter for a word
 MAX_PAIRS = 65_536  # predicate-word pairs per forward pass; bounds memory
 _POSITIONS = 1 << 20  # sentence * this + position identifies a predicate
 

@@ -10,15 +10,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from safetensors.numpy import save_file
+
 from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest, open_writer
+from capsrl.files.replacing import replacing
 from capsrl.network.backend import TorchBackend, find_device
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import (
+    DENSE,
     MANIFEST,
     SOFT_FORMAT,
+    SPARSE,
+    SoftLabels,
     inventory_digests,
-    save_labels,
     shard_path,
 )
 from teachers.label import label_softly, load_teachers
@@ -42,7 +48,7 @@ def distill(
     """
     digests = {os.path.basename(path): file_digest(path) for path in texts}
     if len(digests) < len(texts):
-        raise ConfigError("--text: expected files with different names, got two of the same name")
+        raise ConfigError("--text: two files have the same name")
     teacher = load_teachers(teachers, find_device(device))
     sentences = (sentence for path in texts for sentence in read_unlabeled(path))
     return write_shards(teacher, sentences, folder, teachers=teachers, texts=digests, part=part)
@@ -88,6 +94,17 @@ def write_shards(
     return n_written
 
 
+def save_labels(path: Path, labels: SoftLabels) -> None:
+    """Write soft labels to a safetensors file, atomically."""
+    text = json.dumps({"words": labels.words, "lemmas": labels.lemmas})
+    arrays = {name: getattr(labels, name) for name in DENSE}
+    arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
+    for name, sparse in labels.sparse.items():
+        arrays |= {f"{name}.{part}": getattr(sparse, part) for part in SPARSE}
+    with replacing(path) as temporary:
+        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+
+
 def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest, or compare it with the one that exists."""
     file = folder / MANIFEST
@@ -98,8 +115,7 @@ def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     different = [key for key in manifest if found.get(key) != manifest[key]]
     if different:
         raise ConfigError(
-            f"{folder}: expected the soft labels of these teachers for these texts, got other "
-            f"{', '.join(different)}; give another folder with --out"
+            f"{folder}: was made with other {', '.join(different)}; name another folder with --out"
         )
 
 

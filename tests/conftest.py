@@ -2,8 +2,9 @@
 
 import os
 import signal
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,7 +12,7 @@ from hypothesis import HealthCheck, settings
 import capsrl
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from fsspec import AbstractFileSystem
 
@@ -37,6 +38,20 @@ def pytest_configure() -> None:
     """Hear Ctrl-C even where the tests run in the background: shells make such jobs deaf to it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> "Generator[None, Any, Any]":
+    """Skip modules that import torch where it is not installed: `make test-light`."""
+    report = yield
+    if (
+        report.failed
+        and find_spec("torch") is None
+        and "No module named 'torch'" in str(report.longrepr)
+    ):
+        report.outcome = "skipped"
+        report.longrepr = (str(collector.path), 0, "Skipped: needs torch")
+    return report
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,7 @@ from capsrl.formats.jsonl import sentence_from_dict
 from capsrl.sentence import Sentence
 from capsrl.show.role_history import role_histories
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text
-from tests.helpers.tiny_networks import assert_same_answers, make_labeler
+from tests.helpers.tiny_sentences import assert_same_answers
 
 TEXT = "Hiti signed the contract yesterday. His decision to leave was sudden :-) 😀"
 TEXTS = [
@@ -28,6 +28,15 @@ TEXTS = [
     "The old man who had sold the farm gave his dog to the neighbour, and then he left town.",
     "",
 ]
+
+
+@pytest.fixture
+def tiny_labeler():
+    """An untrained model, which torch runs."""
+    pytest.importorskip("torch")
+    from tests.helpers.tiny_networks import make_labeler
+
+    return make_labeler()
 
 
 def check_offsets(text: str, sentences: list[Sentence]) -> None:
@@ -117,7 +126,7 @@ def test_every_way_gives_the_same(labeler):
         check_offsets(text, sentences)
 
 
-def test_many_texts_stream():
+def test_many_texts_stream(tiny_labeler):
     """An endless stream is answered as it comes, in its order."""
     read = 0
 
@@ -126,7 +135,7 @@ def test_many_texts_stream():
         for read in itertools.count(1):
             yield "" if read % 2 else f"Dog {read} barks."
 
-    answers = list(itertools.islice(make_labeler().label_many(texts()), 6))
+    answers = list(itertools.islice(tiny_labeler.label_many(texts()), 6))
     assert [len(sentences) for sentences in answers] == [0, 1, 0, 1, 0, 1]
     assert answers[5][0].words == ("Dog", "6", "barks", ".")
     assert read < 10_000
@@ -242,7 +251,7 @@ def test_no_predicate_stands_between_words(labeler):
         labeler.label(Sentence(["Dogs", "bark"]), at=[2])
     with pytest.raises(ValueError, match="expected the position of a word, got -1"):
         labeler.label(Sentence(["Dogs", "bark"]), at=[-1])
-    with pytest.raises(ValueError, match="at: expected with one text, got several"):
+    with pytest.raises(ValueError, match="at: works with one text only"):
         labeler.label(["Dogs bark."], at=[5])
 
 
@@ -266,9 +275,9 @@ def test_parts_of_speech(labeler):
         labeler.label(TEXT, pos=[])
 
 
-def test_parts_of_speech_need_tags():
-    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with a"):
-        make_labeler().label("Dogs bark.", pos=["verb"])
+def test_parts_of_speech_need_tags(tiny_labeler):
+    with pytest.raises(ConfigError, match="pos: predicates are selected by the tags of words"):
+        tiny_labeler.label("Dogs bark.", pos=["verb"])
 
 
 def test_threshold(labeler):
@@ -409,13 +418,13 @@ def test_a_megabyte_of_prose(labeler):
 
 
 def test_a_model_that_is_neither_a_folder_nor_a_name(tmp_path):
-    with pytest.raises(ModelError, match=r"^xx: expected a model folder, or the .*\(en\), got nei"):
+    with pytest.raises(ModelError, match=r"^xx: not a model folder, nor the name .*\(en\)$"):
         capsrl.load("xx")
-    with pytest.raises(ModelError, match="expected a model folder, or the name"):
+    with pytest.raises(ModelError, match="absent: not a model folder, nor the name"):
         capsrl.load(tmp_path / "absent")
 
 
-def test_names_of_models_are_no_paths(tmp_path, monkeypatch):
-    make_labeler().save(tmp_path / "mine")
+def test_names_of_models_are_no_paths(tiny_labeler, tmp_path, monkeypatch):
+    tiny_labeler.save(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine")
-    assert capsrl.load(".").config == make_labeler().config
+    assert capsrl.load(".").config == tiny_labeler.config

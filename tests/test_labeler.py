@@ -1,10 +1,13 @@
 import dataclasses
 import itertools
+import pickle
+from pickle import PicklingError
 
 import numpy as np
 import pytest
 import torch
 
+import capsrl
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
@@ -16,6 +19,7 @@ from tests.helpers.tiny_networks import (
     CALIBRATION,
     SENTENCES,
     UNSEEN,
+    apply_calibration,
     assert_same_answers,
     bare,
     blind,
@@ -311,7 +315,7 @@ def test_calibration_changes_probabilities_only(tmp_path):
         assert [bare(s) for s in answers] == [bare(s) for s in raw]
         counts = counts_of_senses(plain.inventory)
         assert answers == [
-            s.with_propositions(CALIBRATION.apply(s.propositions, counts)) for s in raw
+            s.with_propositions(apply_calibration(s.propositions, counts)) for s in raw
         ]
         assert answers != raw
         assert label(calibrated, ALL, predicates=predicates, uncalibrated=True) == raw
@@ -373,9 +377,42 @@ def test_a_word_that_utf8_cannot_hold_is_saved(tmp_path):
     assert label(loaded, odd) == label(labeler, odd)
 
 
-def test_repr_says_what_runs_and_what_it_knows():
+def test_repr_names_model_device_and_threads(tmp_path):
     labeler = make_labeler()
-    roles, senses = labeler.inventory.roles, labeler.inventory.senses
-    assert repr(labeler) == (
-        f"Labeler(TorchBackend on {labeler.device}, {len(roles) - 1} roles, {len(senses)} senses)"
+    labeler.save(tmp_path / "model")
+    loaded = Labeler.load(tmp_path / "model", device="cpu", threads=3)
+    assert repr(loaded) == (
+        f"Labeler(model='{tmp_path / 'model'}', runtime='torch', device='cpu', threads=3)"
     )
+    shipped = capsrl.load(device="cpu", threads=1)
+    assert repr(shipped) == "Labeler(model='en', runtime='onnx', device='cpu', threads=1)"
+    assert repr(labeler).startswith("Labeler(model=None, runtime='torch', ")
+
+
+def test_pickled_by_its_folder(tmp_path, monkeypatch):
+    labeler = make_labeler()
+    with pytest.raises(PicklingError, match=r"this one has none: save\(folder\), then pickle"):
+        pickle.dumps(labeler)
+    labeler.save(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    loaded = Labeler.load("model", device="cpu", threads=3)
+    data = pickle.dumps(loaded)
+    assert len(data) < 1000
+    monkeypatch.chdir("/")
+    again = pickle.loads(data)
+    assert label(again, ALL) == label(labeler, ALL)
+    assert (again.device, again.threads, again.backend.runtime) == ("cpu", 3, "torch")
+
+
+def test_a_shipped_model_is_pickled_by_its_name(labeler):
+    """Another machine has it in another folder."""
+    assert str(labeler.folder).encode() not in pickle.dumps(labeler)
+    again = pickle.loads(pickle.dumps(labeler))
+    assert again.label("Dogs bark.") == labeler.label("Dogs bark.")
+
+
+def test_results_are_pickled():
+    for sentences in (label(make_labeler(), ALL), label(make_labeler(), ALL, trace=True)):
+        again = pickle.loads(pickle.dumps(sentences))
+        assert [s.to_json() for s in again] == [s.to_json() for s in sentences]
+    assert again[0].propositions[0].trace.beliefs.shape[0] == 3

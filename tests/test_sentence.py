@@ -1,12 +1,15 @@
 """Sentence, Proposition, Argument and their short ways to other formats."""
 
 import json
+import pickle
 from dataclasses import replace
+from operator import is_
 
+import numpy as np
 import pytest
 
 from capsrl.formats.jsonl import read_jsonl
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 
 
 @pytest.fixture
@@ -96,8 +99,23 @@ def test_forms_are_those_of_the_words(sentence):
 
 @pytest.mark.parametrize("position", [-1, 2])
 def test_positions_must_be_those_of_words(position):
-    with pytest.raises(ValueError, match=rf"positions of 2 words, got \({position},\) .* in 'Dogs"):
+    with pytest.raises(ValueError, match=rf"positions of 2 words, got \[{position}\] in 'Dogs"):
         Sentence(("Dogs", "bark"), (Proposition(position),))
+
+
+def test_filled_propositions_are_not_copied(sentence):
+    again = replace(sentence, id="x")
+    assert all(map(is_, again.propositions, sentence.propositions))
+
+
+def test_sentences_can_be_hashed_and_pickled(sentence):
+    other = replace(sentence, columns={"MISC": ("_",) * 4})
+    assert other != sentence and hash(other) == hash(sentence)
+    assert {sentence, other, replace(sentence)} == {sentence, other}
+    traced = replace(sentence.propositions[1], trace=Trace(("_",), np.ones((1, 4, 1), np.float32)))
+    given = replace(other, propositions=(traced,))
+    again = pickle.loads(pickle.dumps(given))
+    assert (again, hash(again), again.to_json()) == (given, hash(given), given.to_json())
 
 
 def test_a_string_is_not_a_sequence_of_words():
@@ -123,7 +141,7 @@ def test_notebooks_show_a_drawing(sentence):
 
 def test_phrases_are_checked_and_get_their_text():
     argument = Argument("A0", 0, phrase=Phrase(0, 2))
-    with pytest.raises(ValueError, match=r"positions of 2 words, .* phrases \[\(0, 2\)\] in 'Dogs"):
+    with pytest.raises(ValueError, match=r"positions of 2 words, got \[1, 0, 0, 2\] in 'Dogs"):
         Sentence(("Dogs", "bark"), (Proposition(1, None, (argument,)),))
     text = "my  dogs bark"
     words = Sentence(("my", "dogs", "bark"), text=text, offsets=((0, 2), (4, 8), (9, 13)))

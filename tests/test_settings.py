@@ -88,7 +88,7 @@ def test_mistakes(values, message):
 
 
 def test_missing_key():
-    assert find_mistakes(Outer, {}) == {"file": "expected file, got none"}
+    assert find_mistakes(Outer, {}) == {"file": "file is missing"}
 
 
 def test_valid_values():

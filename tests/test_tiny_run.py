@@ -121,7 +121,7 @@ def test_evaluate_table(trained):
 def test_mistakes_are_named(trained, tmp_path, command):
     with pytest.raises(ConfigError, match="predicates: expected auto, marked or found, got 'some'"):
         capsrl(command, "--model", trained / "model", CORPUS, "--predicates", "some")
-    with pytest.raises(ModelError, match="expected config.json, got no such file"):
+    with pytest.raises(ModelError, match="config.json is missing"):
         capsrl(command, "--model", tmp_path, CORPUS)
     (tmp_path / "x.bin").touch()
     with pytest.raises(ConfigError, match="x.bin: expected a suffix"):

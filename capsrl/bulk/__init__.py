@@ -3,13 +3,11 @@
 run.py       a whole run: plan, workers, summary
 job.py       where input and output are, and how to label
 plan.py      which rows of which inputs make a shard; written once into the output folder
-scan.py      reads the inputs for the plan: rows, sizes, digests
 executor.py  runs workers on Ray; the only module that imports it
-queue.py     which shard a worker gets next
-failures.py  finds the rows that kill their worker
+tasks.py     what a worker does next; finds the rows that kill their worker
 worker.py    labels one shard and writes its output in one move
-rows.py      reads the rows of a shard
 storage.py   the output folder, on a disk or in an object store
-monitor.py   follows the run
-status.py    counts, log and status file
+monitor.py   follows the run: counts, log and status file
+
+It runs on Linux and macOS, which can lock files.
 """

@@ -24,22 +24,23 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from capsrl.bulk.failures import Failures, Task
 from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor
-from capsrl.bulk.plan import Piece, Source
-from capsrl.bulk.queue import Queue
-from capsrl.bulk.scan import scan
-from capsrl.bulk.status import is_alive
-from capsrl.bulk.worker import Result, Worker
+from capsrl.bulk.plan import PlannedInput, scan
+from capsrl.bulk.storage import try_lock
+from capsrl.bulk.tasks import Failures, Queue, Task
+from capsrl.bulk.worker import FAILED, TaskResult, Worker
 from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
+from capsrl.tables.parquet import DamagedError
+from capsrl.tables.reading import FilePart
 
 OBJECT_STORE = 80 << 20  # bytes; no large object passes through it
 MAX_STARTS = 5  # workers in a row that may die before they are ready
-DIED = "expected a text that can be labeled, got one at which the worker died"
+DIED = "this text crashes the worker"
 _QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-_PREFIX = "capsrl-ray-"  # of temporary folders
+_FOLDER_PREFIX = "capsrl-ray-"  # of temporary folders
+_LOCK = "capsrl.lock"  # a file in them
 _POLL = 1.0  # seconds, at most, between two calls of `Monitor.tick`
 _GROW_EVERY = 10.0  # seconds between two looks at the size of a cluster
 _SCAN_GROUP = 200  # inputs that one task reads, at most
@@ -47,33 +48,24 @@ _SCAN_GROUP = 200  # inputs that one task reads, at most
 MakeWorker = Callable[[Job, str], Any]
 
 
-@dataclass(frozen=True)
-class Machines:
-    """What Ray has for us.
-
-    cpus, gpus  of all nodes
-    """
-
-    cpus: float
-    gpus: float
-
-
 @contextlib.contextmanager
-def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[Machines]:
-    """Start Ray on this machine, or connect to a cluster; nothing is sent to the network.
+def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[int]:
+    """Start Ray on this machine, or connect to a cluster; yields the number of its GPUs.
+
+    Nothing is sent to the network.
 
     address  of a cluster; None to start Ray here
     n_cpus   that a Ray started here may use; default: the cores of this process
     """
     if ray.is_initialized():  # by the caller, who will shut it down
-        yield _machines()
+        yield int(_cluster().get("GPU", 0))
         return
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    temporary = None
-    try:
+    with contextlib.ExitStack() as stack:
+        temporary = None if address else stack.enter_context(_temporary_folder())
+        stack.callback(ray.shutdown)
         if address is None:
-            temporary = _make_temporary()
             ray.init(
                 address="local",
                 num_cpus=n_cpus or available_cores(),
@@ -84,36 +76,43 @@ def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[Mac
             )
         else:
             _connect(address)
-        for number, handler in handlers.items():  # Ray has its own, which loses temporary files
+        for number, handler in handlers.items():  # Ray has its own, which lose temporary files
             signal.signal(number, handler)
-        yield _machines()
-    finally:
-        ray.shutdown()
-        if temporary is not None:
-            shutil.rmtree(temporary, ignore_errors=True)
+        yield int(_cluster().get("GPU", 0))
 
 
-def _make_temporary() -> str:
+@contextlib.contextmanager
+def _temporary_folder() -> Iterator[str]:
     """A folder for Ray, whose name is short: Ray has sockets in it, with names up to 107 bytes.
 
-    Those of runs that were killed are removed.
+    Those of runs that were killed are removed: nobody holds the lock on a file in them. The number
+    of a process would not tell, since containers that share the folder have numbers of their own.
     """
     for entry in os.scandir(tempfile.gettempdir()):
-        pid = entry.name.removeprefix(_PREFIX).partition("-")[0]
-        if entry.name.startswith(_PREFIX) and pid.isdecimal() and not is_alive(int(pid)):
+        if entry.name.startswith(_FOLDER_PREFIX) and _is_abandoned(os.path.join(entry.path, _LOCK)):
             shutil.rmtree(entry.path, ignore_errors=True)
-    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+    folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)
+    try:
+        with open(os.path.join(folder, "new"), "wb") as lock:
+            try_lock(lock)
+            os.rename(lock.name, os.path.join(folder, _LOCK))  # it has this name only when locked
+            yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_abandoned(lock: str) -> bool:
+    try:
+        with open(lock, "rb") as file:
+            return try_lock(file)
+    except OSError:  # of another user, or not there yet
+        return False
 
 
 def _cluster() -> dict[str, float]:
-    """What all nodes have together: CPU, GPU, memory."""
+    """The resources of all nodes together: CPU, GPU, memory."""
     resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     return resources
-
-
-def _machines() -> Machines:
-    resources = _cluster()
-    return Machines(resources.get("CPU", 0.0), resources.get("GPU", 0.0))
 
 
 def _connect(address: str) -> None:
@@ -123,28 +122,35 @@ def _connect(address: str) -> None:
             socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
         ray.init(address=address, **_QUIET)
     except (OSError, RuntimeError, ValueError) as error:
-        got = _first_line(error)
-        raise ConfigError(f"--address: expected a Ray cluster at {address}, got {got}") from None
+        reason = _first_line(error)
+        raise ConfigError(f"--address: there is no Ray cluster at {address}: {reason}") from None
 
 
-def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[Source]:
+def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInput]:
     """Read all inputs for a plan, in parallel; the result is in the order of the paths."""
     size = max(1, min(_SCAN_GROUP, len(paths) // 64))
     groups = [paths[first : first + size] for first in range(0, len(paths), size)]
-    limit = 2 * max(1, int(_cluster().get("CPU", 1)))
+    limit = 2 * max(1, int(_cluster().get("CPU", 1)))  # groups that are read at a time
     running: deque[Any] = deque()
-    found: list[Source] = []
-    for group in groups:
-        if len(running) == limit:
-            found += _get_scan(running.popleft())
-        running.append(_scan_group.remote(job, group, shard_size))
-    for ref in running:
-        found += _get_scan(ref)
+    found: list[PlannedInput] = []
+    try:
+        for group in groups:
+            if len(running) == limit:
+                found += _get(running.popleft())
+            running.append(_scan_group.remote(job, group, shard_size))
+        for ref in running:
+            found += _get(ref)
+    except RayTaskError:
+        raise
+    except RayError as error:  # it has been tried again, by Ray
+        raise ConfigError(
+            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
+        ) from None
     return found
 
 
 @ray.remote(num_cpus=1)
-def _scan_group(job: Job, paths: Sequence[str], shard_size: int) -> list[Source]:
+def _scan_group(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInput]:
     job.enter_folder()
     return [scan(job.make_input(path), shard_size) for path in paths]
 
@@ -157,19 +163,6 @@ def _get(ref: Any) -> Any:  # noqa: ANN401
         if isinstance(error.cause, CapsrlError):
             raise error.cause from None
         raise
-
-
-def _get_scan(ref: Any) -> list[Source]:  # noqa: ANN401
-    try:
-        found: list[Source] = _get(ref)
-    except RayTaskError:
-        raise
-    except RayError as error:  # it has been tried again, by Ray
-        raise ConfigError(
-            f"Ray: expected nodes that read the inputs, got {_first_line(error)}; the same command "
-            "begins again"
-        ) from None
-    return found
 
 
 def _first_line(error: Exception) -> str:
@@ -189,9 +182,9 @@ class _Actor:
         gc.collect()
         gc.freeze()  # the model stays, so that no collection need look at it again
 
-    def run(self, task: Task, pieces: Sequence[Piece], name: str) -> Result:
+    def run(self, task: Task, parts: Sequence[FilePart], name: str) -> TaskResult:
         assert self._worker is not None
-        return self._worker.run(task, pieces, name)
+        return self._worker.run(task, parts, name)
 
 
 @dataclass
@@ -236,7 +229,8 @@ class Executor:
     def run(self) -> None:
         """Label; returns when every shard is done or set aside.
 
-        Raises the CapsrlError of a worker: a mistake of the user that concerns all shards.
+        Raises the CapsrlError of a worker: a mistake of the user that concerns all shards. Only a
+        damaged input is set aside with the shard that has the damage.
         """
         try:
             while self._has_work():
@@ -279,7 +273,7 @@ class Executor:
                 self._idle.append(slot)
                 continue
             shard = slot.task.shard
-            ref = slot.actor.run.remote(slot.task, self._plan.pieces(shard), self._plan.name(shard))
+            ref = slot.actor.run.remote(slot.task, self._plan.parts(shard), self._plan.name(shard))
             self._busy[ref] = slot
 
     def _next_task(self, slot: _Slot) -> Task | None:
@@ -293,12 +287,17 @@ class Executor:
         task, slot.task = slot.task, None
         try:
             result = _get(ref)
+        except DamagedError as error:
+            assert task is not None
+            self._idle.append(slot)
+            self._monitor.fail(task, str(error))
+            self._set_aside(task.shard, "damaged", str(error))
+            return
         except RayTaskError as error:
             if task is None:
                 raise  # it cannot be the fault of a shard
             self._idle.append(slot)
-            cause = error.cause
-            self._fail(task, f"expected a text that can be labeled, got {cause!r:.200}", str(cause))
+            self._fail(task, f"this text cannot be labeled: {error.cause!r:.200}", str(error.cause))
             return
         except RayError as error:  # the worker, or its machine, is gone
             self._queue.release(slot.number)
@@ -314,14 +313,14 @@ class Executor:
             self._fail(task, DIED, str(error))
             return
         self._n_lost_starts += 1
-        self._monitor.lose_worker(str(error))
+        self._monitor.fail(None, str(error))
         if self._n_lost_starts >= MAX_STARTS:
             raise ConfigError(
-                f"workers: expected them to load the model, got {MAX_STARTS} that died first; is "
-                f"there enough memory? The last one: {' '.join(str(error).split())[:300]}"
+                f"{MAX_STARTS} workers died while loading the model; is there enough memory? "
+                f"The last one: {' '.join(str(error).split())[:300]}"
             )
 
-    def _succeed(self, task: Task, result: Result) -> None:
+    def _succeed(self, task: Task, result: TaskResult) -> None:
         if task.is_trial:
             failures = self._failures[task.shard]
             failures.succeeded(task)
@@ -336,18 +335,19 @@ class Executor:
         reason   for the error record of a row; always the same for the same row
         details  for the log
         """
-        if not task.is_trial and self._monitor.finish_if_done(task.shard):
-            return  # it died after its output had appeared
         self._monitor.fail(task, details)
         failures = self._failures.setdefault(
             task.shard, Failures(task.shard, self._plan.n_rows_of(task.shard))
         )
         failures.failed(task, reason)
         if failures.is_hopeless:
-            del self._failures[task.shard]
-            self._monitor.set_aside(task.shard, reason)
+            self._set_aside(task.shard, FAILED, reason)
         else:
             self._retries.append(failures.next_task())
+
+    def _set_aside(self, shard: int, kind: str, reason: str) -> None:
+        self._failures.pop(shard, None)
+        self._monitor.set_aside(shard, kind, reason)
 
 
 def count_workers(job: Job) -> int:
@@ -359,7 +359,7 @@ def count_workers(job: Job) -> int:
 
 
 def worker_resources(job: Job, n_workers: int) -> dict[str, float]:
-    """What one worker takes; several share a GPU if there are more of them than GPUs."""
+    """The resources of one worker; several share a GPU if there are more of them than GPUs."""
     if job.device == "cpu":
         return {"num_cpus": job.threads}
     n_gpus = _cluster().get("GPU", 0) or 1

@@ -1,31 +1,39 @@
-"""Follow a bulk run: what is done, how fast, and what went wrong."""
+"""Follow a bulk run: what is done, how fast, and what went wrong.
 
+log.jsonl    one JSON object for each event: start, shard, failure, bad_row, set_aside, end
+status.json  the whole run at a glance, replaced every few seconds
+
+A shard is done if its output exists and the log has its counts. A run that is killed between the
+two labels it again, and writes the same.
+"""
+
+import contextlib
 import json
 import os
+import secrets
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from capsrl.bulk.failures import Task
 from capsrl.bulk.plan import Plan
-from capsrl.bulk.status import (
-    Counts,
-    RunLog,
-    count_done,
-    read_counts,
-    write_status,
-)
 from capsrl.bulk.storage import Folder
-from capsrl.bulk.worker import Result, peak_memory
+from capsrl.bulk.tasks import Task
+from capsrl.bulk.worker import TaskResult, peak_memory
+from capsrl.errors import DataError
+from capsrl.tables.pipeline import Totals
 
-_EVERY = 2.0  # seconds between two status files on a disk
-_EVERY_REMOTE = 30.0  # in an object store, where each costs a request
+LOG = "log"
+STATUS = "status.json"
+BEFORE = "finished before"  # state of a run that had nothing left to do; never in the file
+_STATUS_EVERY = 2.0  # seconds between two status files on a disk
+_STATUS_EVERY_REMOTE = 30.0  # in an object store, where each costs a request
 
-Status = dict[str, Any]
+RunStatus = dict[str, Any]
 
 
 class Monitor:
@@ -34,19 +42,15 @@ class Monitor:
     report  is called with every new status
     """
 
-    def __init__(self, plan: Plan, folder: Folder, report: Callable[[Status], None]) -> None:
+    def __init__(self, plan: Plan, folder: Folder, report: Callable[[RunStatus], None]) -> None:
         self.plan = plan
         self._folder, self._report = folder, report
-        self._done = plan.find_done(folder)
         self._log = RunLog(folder)
-        self._counts, missing = count_done(folder, self._done)
-        for shard, counts in read_counts(folder, missing):
-            self._counts.add(counts)
-            self._log.write_shard(shard, counts)
+        self._done, self._counts = find_done(plan, folder)
         self._n_done = self._n_before = int(self._done.sum())
         self._sentences_before = self._counts.sentences
         self._failures = 0
-        self._aside: dict[int, str] = {}
+        self._aside: set[int] = set()
         self._set_aside_before = {f"failed/{name}" for name in folder.list("failed")}
         self._memory = 0.0
         self._n_workers = 0
@@ -58,70 +62,59 @@ class Monitor:
         """The shards that are not done, in ascending order."""
         return map(int, np.flatnonzero(~self._done))
 
-    def finish(self, task: Task, result: Result) -> None:
+    def finish(self, task: Task, result: TaskResult) -> None:
         """A shard is done."""
         self._memory = max(self._memory, result.memory_mb)
         taken = {"seconds": result.seconds, "cpu_seconds": result.cpu_seconds}
-        self._add(task.shard, result.counts, **taken, memory_mb=result.memory_mb)
+        self._done[task.shard] = True
+        self._n_done += 1
+        self._counts.add(result.counts)
+        values = {**result.counts.to_dict(), **taken, "memory_mb": result.memory_mb}
+        self._log.write("shard", shard=task.shard, **values)
         for row, reason in task.bad_rows:
             self._log.write("bad_row", shard=task.shard, row=row, reason=reason)
+        if _failed_name(task.shard) in self._set_aside_before:
+            self._folder.remove(_failed_name(task.shard))
 
-    def finish_if_done(self, shard: int) -> bool:
-        """Whether the output of a shard exists; then the shard is done."""
-        if not self._folder.has(self.plan.name(shard)):
-            return False
-        for number, counts in read_counts(self._folder, [shard]):
-            self._add(number, counts)
-        return True
-
-    def fail(self, task: Task, details: str) -> None:
-        """A worker died of a task, or raised an error."""
+    def fail(self, task: Task | None, details: str) -> None:
+        """A worker died of a task, or raised an error; None: it died while it loaded the model."""
         self._failures += 1
-        rows = {"first": task.first, "stop": task.stop} if task.is_trial else {}
-        self._log.write("failure", shard=task.shard, **rows, details=_short(details))
+        place: dict[str, object] = {} if task is None else {"shard": task.shard}
+        if task is not None and task.is_trial:
+            place |= {"first": task.first, "stop": task.stop}
+        self._log.write("failure", **place, details=" ".join(details.split())[:1000])
 
-    def lose_worker(self, details: str) -> None:
-        """A worker died while it loaded the model."""
-        self._failures += 1
-        self._log.write("failure", details=_short(details))
+    def set_aside(self, shard: int, kind: str, reason: str) -> None:
+        """A shard is given up: an error record takes the place of its output, in failed/.
 
-    def set_aside(self, shard: int, reason: str) -> None:
-        """A shard is given up: an error record takes the place of its output, in failed/."""
-        self._aside[shard] = reason
-        pieces = [
-            {"path": piece.path, "first": piece.first, "stop": piece.stop}
-            for piece in self.plan.pieces(shard)
+        kind  of the error: failed or damaged
+        """
+        self._aside.add(shard)
+        rows = [
+            {"path": part.path, "first": part.first, "stop": part.stop}
+            for part in self.plan.parts(shard)
         ]
-        record = {"shard": shard, "rows": pieces, "error": reason}
+        record = {"shard": shard, "rows": rows, "kind": kind, "error": reason}
         self._folder.write(_failed_name(shard), json.dumps(record, ensure_ascii=False).encode())
         self._log.write("set_aside", shard=shard, reason=reason)
 
     def tick(self, n_workers: int) -> None:
         """Show the state every few seconds."""
         self._n_workers = n_workers
-        every = _EVERY if self._folder.is_local else _EVERY_REMOTE
+        every = _STATUS_EVERY if self._folder.is_local else _STATUS_EVERY_REMOTE
         if time.monotonic() - self._updated >= every:
             self._show("running")
 
-    def end(self, state: str) -> Status:
+    def end(self, state: str) -> RunStatus:
         """Show the state for the last time: finished, interrupted or failed."""
         self._n_workers = 0
         status = self._show(state)
         self._log.write("end", state=state, **self._counts.to_dict())
         self._log.flush()
-        for name in ("counts", "failed"):
-            self._folder.remove_if_empty(name)
+        self._folder.remove_if_empty("failed")
         return status
 
-    def _add(self, shard: int, counts: Counts, **values: object) -> None:
-        self._done[shard] = True
-        self._n_done += 1
-        self._counts.add(counts)
-        self._log.write_shard(shard, counts, **values)
-        if _failed_name(shard) in self._set_aside_before:
-            self._folder.remove([_failed_name(shard)])
-
-    def _show(self, state: str) -> Status:
+    def _show(self, state: str) -> RunStatus:
         self._updated = time.monotonic()
         status = self._status(state)
         self._log.flush()
@@ -129,7 +122,7 @@ class Monitor:
         self._report(status)
         return status
 
-    def _status(self, state: str) -> Status:
+    def _status(self, state: str) -> RunStatus:
         seconds = time.monotonic() - self._began
         n_new = self._n_done - self._n_before
         n_sentences = self._counts.sentences - self._sentences_before
@@ -161,5 +154,79 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def _short(text: str) -> str:
-    return " ".join(text.split())[:1000]
+class RunLog:
+    """The log of a run: appended to on a disk, one object for some events in an object store."""
+
+    def __init__(self, folder: Folder) -> None:
+        self._folder = folder
+        self._waiting: list[str] = []  # lines
+        self._run = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(4)}"
+        self._n_files = 0
+        if folder.is_local and folder.has(f"{LOG}.jsonl"):
+            folder.append(LOG, b"\n", part="")  # the line before may have been cut off
+
+    def write(self, kind: str, **values: object) -> None:
+        """Add an event; on a disk it is written at once."""
+        time = datetime.now(UTC).isoformat(timespec="milliseconds")
+        line = json.dumps({"time": time, "kind": kind, **values}, ensure_ascii=False)
+        self._waiting.append(f"{line}\n")
+        if self._folder.is_local:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is in memory."""
+        if not self._waiting:
+            return
+        part = f"{self._run}-{self._n_files:06}"
+        self._folder.append(LOG, "".join(self._waiting).encode(), part=part)
+        self._n_files += 1
+        self._waiting = []
+
+
+def read_events(folder: Folder) -> Iterator[dict[str, Any]]:
+    """Yield the events of all runs; a line that was cut off by a kill is skipped."""
+    for line in folder.read_lines(LOG):
+        with contextlib.suppress(ValueError):
+            yield json.loads(line)
+
+
+def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.bool_], Totals]:
+    """Which shards have an output and are in the log, and what is in them."""
+    exists, done, counts = plan.find_done(folder), np.zeros(plan.n_shards, np.bool_), Totals()
+    for event in read_events(folder):
+        number = event["shard"] if event.get("kind") == "shard" else len(done)
+        if number < len(done) and exists[number] and not done[number]:
+            done[number] = True
+            counts.add(Totals.from_dict(event))
+    return done, counts
+
+
+def is_alive(pid: int) -> bool:
+    """Whether this machine has a process with this number."""
+    if os.name != "posix":  # where the signal 0 would end it
+        return True
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # of another user
+        pass
+    return True
+
+
+def write_status(folder: Folder, status: Mapping[str, Any]) -> None:
+    """Replace the status file."""
+    text = json.dumps(status, ensure_ascii=False, indent=1)
+    folder.write(STATUS, f"{text}\n".encode())
+
+
+def read_status(folder: Folder) -> dict[str, Any]:
+    """Read the status file; raises DataError if the folder has none."""
+    try:
+        with folder.open(STATUS) as file:
+            status: dict[str, Any] = json.load(file)
+    except FileNotFoundError:
+        raise DataError(
+            f"{folder.url}: not a folder that capsrl bulk writes: it has no {STATUS}"
+        ) from None
+    return status

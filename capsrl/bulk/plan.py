@@ -5,11 +5,15 @@ the places where its parts begin. A part has at most `shard_size` rows. A shard 
 several small ones that together have no more rows than that.
 """
 
+import contextlib
+import dataclasses
 import hashlib
 import io
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,14 +21,23 @@ from numpy.typing import NDArray
 
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
+from capsrl.files.opening import file_digest
+from capsrl.files.remote import file_system_of, is_url
+from capsrl.tables.parquet import DamagedError
+from capsrl.tables.reading import FilePart, Input
 
 PLAN = "plan.jsonl"
-FORMAT = 1
+_PLAN_FORMAT = 1
+TEXT_OF_SHARD = 1 << 17  # characters of text in a shard of the default size, about
+MAX_ROWS = 2_000  # in a shard of the default size
+_SAMPLE = 100  # documents of an input that show how long they are
+_SAMPLED_INPUTS = 20
+_DIFFERENCES = 5  # differences that a message names
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class PlannedInput:
     """An input and its parts.
 
     path     or URL
@@ -46,41 +59,17 @@ class Source:
 
     def to_json(self) -> str:
         """One line of JSON."""
-        values = {
-            "path": self.path,
-            "size": self.size,
-            "stamp": self.stamp,
-            "digest": self.digest,
-            "n_rows": self.n_rows,
-            "firsts": self.firsts.tolist(),
-            "offsets": None if self.offsets is None else self.offsets.tolist(),
-        }
-        return json.dumps(values, ensure_ascii=False) + "\n"
+        values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        return json.dumps(values, ensure_ascii=False, default=np.ndarray.tolist) + "\n"
 
     @classmethod
-    def from_json(cls, line: str) -> "Source":
-        """The source of a line that `to_json` made."""
+    def from_json(cls, line: str) -> "PlannedInput":
+        """The input of a line that `to_json` made."""
         values = json.loads(line)
         for name in ("firsts", "offsets"):
             if values[name] is not None:
                 values[name] = np.array(values[name], np.int64)
         return cls(**values)
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows of one input.
-
-    size         of the whole input; another size means that it has changed
-    first, stop  numbers of the first row and of the one after the last
-    offset       the byte at which the first begins, if it is known
-    """
-
-    path: str
-    size: int
-    first: int
-    stop: int
-    offset: int | None = None
 
 
 class Plan:
@@ -91,17 +80,17 @@ class Plan:
     """
 
     def __init__(
-        self, settings: Mapping[str, Any], shard_size: int, sources: Sequence[Source]
+        self, settings: Mapping[str, Any], shard_size: int, inputs: Sequence[PlannedInput]
     ) -> None:
         self.settings = dict(settings)
         self.shard_size = shard_size
-        self.sources = sources
-        lengths = [len(source.firsts) for source in sources]
-        ends = [np.append(s.firsts[1:], s.n_rows) for s in sources if len(s.firsts)]
+        self.inputs = inputs
+        lengths = [len(each.firsts) for each in inputs]
+        ends = [np.append(each.firsts[1:], each.n_rows) for each in inputs if len(each.firsts)]
         # One entry for each part of all inputs.
-        self._source = np.repeat(np.arange(len(sources)), lengths)
+        self._input = np.repeat(np.arange(len(inputs)), lengths)
         self._part = np.concatenate([np.arange(n) for n in [0, *lengths]])
-        self._counts = _join(ends) - _join([source.firsts for source in sources])
+        self._counts = _concatenate(ends) - _concatenate([each.firsts for each in inputs])
         self._starts = np.array([*_pack(self._counts.tolist(), shard_size)], np.int64)
 
     @property
@@ -114,9 +103,9 @@ class Plan:
         """The number of rows of all inputs."""
         return int(self._counts.sum())
 
-    def pieces(self, shard: int) -> list[Piece]:
+    def parts(self, shard: int) -> list[FilePart]:
         """The rows of a shard."""
-        return [self._piece(part) for part in range(*self._parts_of(shard))]
+        return [self._make_part(number) for number in range(*self._parts_of(shard))]
 
     def n_rows_of(self, shard: int) -> int:
         """The number of rows of a shard."""
@@ -144,28 +133,28 @@ class Plan:
             file.writelines(self._lines())
 
     def digest(self) -> str:
-        """What identifies the plan."""
+        """The digest that identifies the plan."""
         digest = hashlib.sha256()
         for line in self._lines():
             digest.update(line.encode())
         return digest.hexdigest()
 
     def _lines(self) -> Iterator[str]:
-        head = {"format": FORMAT, "shard_size": self.shard_size, "settings": self.settings}
+        head = {"format": _PLAN_FORMAT, "shard_size": self.shard_size, "settings": self.settings}
         yield json.dumps(head, ensure_ascii=False) + "\n"
-        yield from (source.to_json() for source in self.sources)
+        yield from (each.to_json() for each in self.inputs)
 
     def _parts_of(self, shard: int) -> tuple[int, int]:
         is_last = shard + 1 == self.n_shards
         stop = len(self._counts) if is_last else int(self._starts[shard + 1])
         return int(self._starts[shard]), stop
 
-    def _piece(self, part: int) -> Piece:
-        source = self.sources[self._source[part]]
-        number = self._part[part]
-        first = int(source.firsts[number])
-        offset = None if source.offsets is None else int(source.offsets[number])
-        return Piece(source.path, source.size, first, first + int(self._counts[part]), offset)
+    def _make_part(self, number: int) -> FilePart:
+        planned, part = self.inputs[self._input[number]], self._part[number]
+        first = int(planned.firsts[part])
+        stop = first + int(self._counts[number])
+        offset = None if planned.offsets is None else int(planned.offsets[part])
+        return FilePart(first, stop, offset, planned.path, planned.size)
 
 
 def read_plan(folder: Folder) -> Plan | None:
@@ -174,19 +163,19 @@ def read_plan(folder: Folder) -> Plan | None:
     try:
         with folder.open(PLAN) as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:
             head = json.loads(file.readline())
-            if head["format"] != FORMAT:
+            if head["format"] != _PLAN_FORMAT:
                 raise DataError(
-                    f"{where}: expected a plan of format {FORMAT}, got {head['format']}; use the "
-                    "version of capsrl that wrote it, or another folder"
+                    f"{where}: expected a plan of format {_PLAN_FORMAT}, got {head['format']}; "
+                    "use the version of capsrl that wrote it, or another folder"
                 )
-            sources = [Source.from_json(line) for line in file]
+            inputs = [PlannedInput.from_json(line) for line in file]
     except FileNotFoundError:
         return None
     except (ValueError, TypeError, KeyError) as error:
         if isinstance(error, DataError):
             raise
-        raise DataError(f"{where}: expected a plan of capsrl bulk, got {error}") from None
-    return Plan(head["settings"], head["shard_size"], sources)
+        raise DataError(f"{where}: not a plan of capsrl bulk: {error}") from None
+    return Plan(head["settings"], head["shard_size"], inputs)
 
 
 def check_settings(
@@ -199,15 +188,94 @@ def check_settings(
     found = {**_flat(plan.settings), "shard_size": plan.shard_size}
     wanted = {**_flat(settings), "shard_size": shard_size or plan.shard_size}
     different = [
-        f"{key} {_shown(wanted.get(key))} instead of {_shown(found.get(key))}"
+        f"{key} was {_as_json(found.get(key))}, now {_as_json(wanted.get(key))}"
         for key in sorted({*wanted, *found})
         if wanted.get(key) != found.get(key)
     ]
     if different:
         raise ConfigError(
-            f"{where}: expected the settings with which this folder was begun, got "
-            f"{'; '.join(different)}; give the same settings, or another folder"
+            f"{where} was started with other settings: {'; '.join(different[:_DIFFERENCES])}; "
+            "give the same settings, or another folder"
         )
+
+
+def scan(given: Input, shard_size: int) -> PlannedInput:
+    """Read an input once for its digest and once for its parts."""
+    size, stamp = stat(given.path)
+    firsts, offsets, n_rows = [], [], 0
+    for part in given.parts(shard_size):
+        firsts.append(part.first)
+        offsets.append(part.offset)
+        n_rows = part.stop or 0
+    has_offsets = bool(offsets) and None not in offsets
+    return PlannedInput(
+        given.path,
+        size,
+        stamp,
+        file_digest(given.path, digits=64),
+        n_rows,
+        np.array(firsts, np.int64),
+        np.array(offsets, np.int64) if has_offsets else None,
+    )
+
+
+def stat(path: str) -> tuple[int, str]:
+    """The size of an input in bytes, and a stamp that changes when it is written.
+
+    Raises DataError if there is no such input.
+    """
+    try:
+        if not is_url(path):
+            found = os.stat(path)
+            return found.st_size, str(found.st_mtime_ns)
+        fs, inner = file_system_of(path)
+        info: dict[str, Any] = fs.info(inner)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read: {error.strerror or error}") from None
+    stamps = (info.get(key) for key in ("ETag", "etag", "md5Hash", "mtime", "LastModified"))
+    return int(info["size"]), str(next((s for s in stamps if s is not None), ""))
+
+
+def choose_shard_size(inputs: Sequence[Input]) -> int:
+    """The rows of a shard with about TEXT_OF_SHARD characters, by the first rows of some inputs.
+
+    Raises ConfigError or DataError for an input without a column of texts.
+    """
+    lengths = [
+        length
+        for given in inputs[:: max(1, len(inputs) // _SAMPLED_INPUTS)]
+        for length in islice(_lengths(given), _SAMPLE)
+    ]
+    mean = max(1, sum(lengths)) / max(1, len(lengths))
+    return max(1, min(MAX_ROWS, round(TEXT_OF_SHARD / mean)))
+
+
+def _lengths(given: Input) -> Iterator[int]:
+    with contextlib.suppress(DamagedError):  # which concerns the shard that has these rows
+        yield from (len(document.text or "") for document in given.documents())
+
+
+def check_inputs(plan: Plan, paths: Iterable[str], where: str) -> None:
+    """Raise ConfigError if the inputs are not those of the plan, naming the first that differs.
+
+    The bytes of an input are read only if its stamp has changed.
+    """
+    paths = list(paths)
+    planned = [each.path for each in plan.inputs]
+    if paths != planned:
+        new, gone = sorted({*paths} - {*planned}), sorted({*planned} - {*paths})
+        what = f"{new[0]} is new" if new else f"{gone[0]} is missing" if gone else "another order"
+        raise ConfigError(
+            f"{where} was started with other inputs: {what}; give the same, or another folder"
+        )
+    for each in plan.inputs:
+        size, stamp = stat(each.path)
+        is_same = stamp == each.stamp or file_digest(each.path, digits=64) == each.digest
+        if size != each.size or not is_same:
+            raise ConfigError(
+                f"{where} was started with other inputs: {each.path} has changed; "
+                "give another folder"
+            )
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,10 +299,10 @@ def _pack(counts: Iterable[int], limit: int) -> Iterator[int]:
         n_rows += count
 
 
-def _join(arrays: Sequence[Numbers]) -> Numbers:
+def _concatenate(arrays: Sequence[Numbers]) -> Numbers:
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
-def _shown(value: object) -> str:
+def _as_json(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -6,11 +6,16 @@ from collections.abc import Callable, Sequence
 
 from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
 from capsrl.bulk.job import AUTO, Job
-from capsrl.bulk.monitor import Monitor, Status
-from capsrl.bulk.plan import PLAN, Plan, check_settings, read_plan
-from capsrl.bulk.scan import check_inputs, choose_shard_size
-from capsrl.bulk.status import BEFORE, STATUS, read_status
-from capsrl.bulk.storage import Folder
+from capsrl.bulk.monitor import BEFORE, STATUS, Monitor, RunStatus, read_status
+from capsrl.bulk.plan import (
+    PLAN,
+    Plan,
+    check_inputs,
+    check_settings,
+    choose_shard_size,
+    read_plan,
+)
+from capsrl.bulk.storage import Folder, check_platform
 from capsrl.bulk.worker import Worker
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError
@@ -28,27 +33,37 @@ def label_in_bulk(
     shard_size: int | None = None,
     columns: Sequence[str] | None = None,
     address: str | None = None,
-    report: Callable[[Status], None] = lambda status: None,
+    report: Callable[[RunStatus], None] = lambda status: None,
+    report_skipped: Callable[[str, Sequence[str]], None] = lambda path, files: None,
     make_worker: MakeWorker = Worker,
-) -> Status:
+) -> RunStatus:
     """Label the rows of inputs; returns the last status.
 
     Rows that were labeled by an earlier run into the same folder are not labeled again. If those
     are all rows, the status is the last one of that run, with the state BEFORE.
 
-    inputs      files, folders, patterns or URLs
-    job         its device may be "auto"; all other fields are as a worker uses them
-    n_workers   default: as many as there are cores or GPUs
-    shard_size  rows of a shard; default: about 130,000 characters, at most 2,000
-    columns     other columns of the inputs to keep; default: all
-    address     of a Ray cluster; default: Ray is started on this machine
-    report      is called with the status every few seconds
+    inputs          files, folders, patterns or URLs
+    job             its device may be "auto"; all other fields are as a worker uses them
+    n_workers       default: as many as there are cores or GPUs
+    shard_size      rows of a shard; default: about 130,000 characters, at most 2,000
+    columns         other columns of the inputs to keep; default: all
+    address         of a Ray cluster; default: Ray is started on this machine
+    report          is called with the status every few seconds
+    report_skipped  is called with a folder and the files in it that are not read
     Raises ConfigError if the folder was begun with other inputs or settings.
     """
+    check_platform()
     folder = Folder(job.output)
-    paths = _find_paths(inputs, folder)
+    if STANDARD in inputs:
+        raise ConfigError("-: standard input cannot be read again after a failure; give files")
+    paths = find_inputs(
+        inputs,
+        is_output=lambda path: _is_inside(path, folder),
+        report_skipped=report_skipped,
+    )
     passed = find_passed(map(job.make_input, paths), columns)
-    job = dataclasses.replace(job, folder=os.getcwd(), passed=passed)
+    write = dataclasses.replace(job.write, passed=passed)
+    job = dataclasses.replace(job, folder=os.getcwd(), write=write)
     if not folder.has(PLAN):  # before the folder is made: some inputs may have no texts
         chosen = choose_shard_size([*map(job.make_input, paths)])
         shard_size = shard_size or chosen
@@ -57,20 +72,20 @@ def label_in_bulk(
         if plan is None:
             _check_empty(folder)
         else:  # before Ray, which takes seconds to start
-            _check(plan, job, shard_size)
+            _check_plan(plan, job, shard_size)
             check_inputs(plan, paths, folder.url)
             if _is_finished(plan, folder):
                 return {**read_status(folder), "state": BEFORE}
         n_cpus = max(available_cores(), (n_workers or 1) * job.threads)
-        with connected(address, n_cpus=n_cpus) as machines:
+        with connected(address, n_cpus=n_cpus) as n_gpus:
             if job.device == AUTO:
-                job = dataclasses.replace(job, device="cuda" if machines.gpus else "cpu")
+                job = dataclasses.replace(job, device="cuda" if n_gpus else "cpu")
             folder.remove_temporary()
             if plan is None:
                 assert shard_size is not None
                 plan = Plan(job.settings(), shard_size, scan_all(job, paths, shard_size))
                 plan.write(folder)
-            _check(plan, job, shard_size)
+            _check_plan(plan, job, shard_size)
             monitor = Monitor(plan, folder, report)
             executor = Executor(job, monitor, n_workers=n_workers, make_worker=make_worker)
             status = _execute(executor, monitor)
@@ -85,7 +100,7 @@ def _is_finished(plan: Plan, folder: Folder) -> bool:
     return bool(plan.find_done(folder).all())
 
 
-def _execute(executor: Executor, monitor: Monitor) -> Status:
+def _execute(executor: Executor, monitor: Monitor) -> RunStatus:
     """Run to the end, and write in any case how it ended."""
     state = "interrupted"  # by a signal
     try:
@@ -97,16 +112,6 @@ def _execute(executor: Executor, monitor: Monitor) -> Status:
     finally:
         status = monitor.end(state)
     return status
-
-
-def _find_paths(inputs: Sequence[str], folder: Folder) -> list[str]:
-    """The files to label, without those of the output folder."""
-    if STANDARD in inputs:
-        raise ConfigError("-: expected files, which can be read again, got standard input")
-    paths = [path for path in find_inputs(inputs) if not _is_inside(path, folder)]
-    if not paths:
-        raise ConfigError(f"inputs: expected files, got only those of the output {folder.url}")
-    return paths
 
 
 def _is_inside(path: str, folder: Folder) -> bool:
@@ -121,12 +126,11 @@ def _check_empty(folder: Folder) -> None:
     """Refuse to take the files of another program for shards that are done."""
     for name in folder.list("data"):
         raise ConfigError(
-            f"{folder.url}: expected a new folder, or one that capsrl bulk began, got data/{name} "
-            "without a plan; give another folder"
+            f"{folder.url}: has data/{name} but no plan of capsrl bulk; give another folder"
         )
 
 
-def _check(plan: Plan, job: Job, shard_size: int | None) -> None:
+def _check_plan(plan: Plan, job: Job, shard_size: int | None) -> None:
     """Refuse another plan; a device that is not chosen yet will be that of the plan."""
     if job.device == AUTO:
         job = dataclasses.replace(job, device=plan.settings["device"])

@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from capsrl.errors import ConfigError
 from capsrl.files.remote import file_system_of, is_url
@@ -19,7 +19,7 @@ from capsrl.files.replacing import DISK_FULL, replacing, writing_errors
 
 try:
     import fcntl
-except ImportError:  # Windows
+except ImportError:  # Windows, see check_platform
     fcntl = None  # type: ignore[assignment]
 
 # An upload to these replaces an object as a whole. Elsewhere a file is uploaded, then renamed.
@@ -80,15 +80,15 @@ class Folder:
             return open(self._path(name), "rb")
         return self._fs.open(self._path(name))
 
-    def read_all(self, names: Iterable[str]) -> Iterator[tuple[str, bytes]]:
-        """Yield the names and contents of small files, those of them that are there."""
+    def read_lines(self, name: str) -> Iterator[bytes]:
+        """Yield the lines that were appended; none if there is no such file."""
         if self.is_local:
-            for name in names:
-                with contextlib.suppress(FileNotFoundError), self.open(name) as file:
-                    yield name, file.read()
+            with contextlib.suppress(FileNotFoundError), self.open(f"{name}.jsonl") as file:
+                yield from file
             return
-        for path, content in self._fs.read_all(map(self._path, names)):
-            yield path.removeprefix(f"{self._root}/"), content
+        paths = (self._path(f"{name}/{each}") for each in sorted(self.list(name)))
+        for _, content in self._fs.read_all(paths):
+            yield from content.splitlines()
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file in one move."""
@@ -101,35 +101,35 @@ class Folder:
 
         No two writers have the same path. Raises DataError if the folder cannot be written.
         """
+        target = f"{self.url}/{name}"
         if self.is_local:
-            with self._renaming(name) as path:
+            with writing_errors(target):
+                for each in (self._path(_TEMPORARY), os.path.dirname(target)):
+                    os.makedirs(each, exist_ok=True)
+            with replacing(target, temporary_folder=self._path(_TEMPORARY)) as path:
                 yield path
-        else:
-            with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
-                path = Path(folder) / Path(name).name
-                with writing_errors(f"{self.url}/{name}", only=DISK_FULL):
-                    yield path
-                with writing_errors(f"{self.url}/{name}"):
-                    self._upload(path, self._path(name))
-
-    def append(self, name: str, data: bytes) -> None:
-        """Append to a file on a disk."""
-        assert self.is_local
-        with writing_errors(f"{self.url}/{name}"):
-            os.makedirs(self.url, exist_ok=True)
-            with open(self._path(name), "ab") as file:
-                file.write(data)
-
-    def remove(self, names: Iterable[str]) -> None:
-        """Remove files, those of them that are there; in an object store by few requests."""
-        paths = [self._path(name) for name in names]
-        if not self.is_local:
-            if paths:
-                self._fs.remove_all(paths)
             return
-        for path in paths:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
+        with tempfile.TemporaryDirectory(prefix="capsrl-bulk-") as folder:
+            path = Path(folder) / Path(name).name
+            with writing_errors(target, only=DISK_FULL):
+                yield path
+            with writing_errors(target):
+                self._upload(path, self._path(name))
+
+    def append(self, name: str, lines: bytes, *, part: str) -> None:
+        """Append to NAME.jsonl on a disk; an object store, which cannot, gets NAME/PART.jsonl."""
+        if not self.is_local:
+            self.write(f"{name}/{part}.jsonl", lines)
+            return
+        with writing_errors(f"{self.url}/{name}.jsonl"):
+            os.makedirs(self.url, exist_ok=True)
+            with open(self._path(f"{name}.jsonl"), "ab") as file:
+                file.write(lines)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._path(name)) if self.is_local else self._fs.rm_file(self._path(name))
 
     def remove_temporary(self) -> None:
         """Remove what killed workers left behind; call it only when no worker is running."""
@@ -148,20 +148,18 @@ class Folder:
 
         Raises ConfigError if another run holds it.
         """
-        if not self.is_local or fcntl is None:
+        if not self.is_local:
             yield
             return
         with writing_errors(self.url):
             os.makedirs(self.url, exist_ok=True)
             file = open(self._path("lock"), "wb")  # noqa: SIM115 - closed below
         with file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            if not try_lock(file):
                 raise ConfigError(
-                    f"{self.url}: expected a folder that no other run is writing, got one that "
-                    "another `capsrl bulk` has locked; wait for it or stop it"
-                ) from None
+                    f"{self.url}: another `capsrl bulk` is writing this folder; wait for it or "
+                    "stop it"
+                )
             yield
 
     def _path(self, name: str) -> str:
@@ -181,16 +179,6 @@ class Folder:
             return
         yield from self._fs.find_all(folder, prefixes)
 
-    @contextlib.contextmanager
-    def _renaming(self, name: str) -> Iterator[Path]:
-        target = Path(self._path(name))
-        folder = Path(self._path(_TEMPORARY))
-        with writing_errors(target):
-            for each in (folder, target.parent):
-                each.mkdir(parents=True, exist_ok=True)
-        with replacing(target, temporary_folder=folder) as temporary:
-            yield temporary
-
     def _upload(self, path: Path, target: str) -> None:
         if self._is_object_store:
             self._fs.put_file(str(path), target)
@@ -200,3 +188,18 @@ class Folder:
         self._fs.makedirs(temporary.rpartition("/")[0], exist_ok=True)
         self._fs.put_file(str(path), temporary)
         self._fs.mv(temporary, target)
+
+
+def check_platform() -> None:
+    """Raise ConfigError where files cannot be locked."""
+    if fcntl is None:
+        raise ConfigError("capsrl bulk runs on Linux and macOS; on Windows use WSL")
+
+
+def try_lock(file: IO[bytes]) -> bool:
+    """Lock a file until it is closed or its process ends; False if another process has done so."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

@@ -1,40 +1,41 @@
 """Label one shard and write its output in one move."""
 
-import os
-import resource
+import platform
 import sys
 import time
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 
-from capsrl.bulk.failures import Task
 from capsrl.bulk.job import Job
-from capsrl.bulk.plan import Piece
-from capsrl.bulk.rows import RowReader
-from capsrl.bulk.status import Counts, counts_name, error_kind
+from capsrl.bulk.plan import stat
 from capsrl.bulk.storage import Folder
-from capsrl.errors import ModelError
-from capsrl.formats.jsonl import format_object
-from capsrl.sentence import Sentence
-from capsrl.tables.cells import Cells
-from capsrl.tables.columns import arrow_schema, columns_of
-from capsrl.tables.documents import Document
-from capsrl.tables.labeled import Labeled, json_lines, labeled_rows, split_document
-from capsrl.tables.writing import csv_parts, write_parquet
+from capsrl.bulk.tasks import Task
+from capsrl.errors import DataError, ModelError
+from capsrl.tables.columns import arrow_schema
+from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
+from capsrl.tables.reading import Document, FilePart, Input
+from capsrl.tables.records import Fault
+from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
+
+try:
+    import resource
+except ImportError:  # Windows, see storage.check_platform
+    resource = None  # type: ignore[assignment]
+
+FAILED = "failed"  # kind of the faults of rows at which a worker failed
 
 
 @dataclass(frozen=True)
-class Result:
-    """What a worker tells about a task.
+class TaskResult:
+    """The result of a task.
 
     seconds    that it took, and those of processor time
     memory_mb  the most memory that the worker has used so far
     """
 
-    counts: Counts
+    counts: Totals
     seconds: float
     cpu_seconds: float
     memory_mb: float
@@ -53,99 +54,99 @@ class Worker:
         self._labeler = job.load()
         if job.fingerprint() != model:
             raise ModelError(
-                f"{job.model}: expected the model and frames of the plan, got others on "
-                f"{os.uname().nodename}; install the same on all machines"
+                f"{job.model}: the model or the frames on {platform.node()} are not those of the "
+                "plan; install the same on all machines"
             )
-        self._reader = RowReader(job.make_input)
+        self._reader = PartReader(job.make_input)
         self._folder = Folder(job.output)
 
-    def run(self, task: Task, pieces: Sequence[Piece], name: str) -> Result:
+    def run(self, task: Task, parts: Sequence[FilePart], name: str) -> TaskResult:
         """Label a shard and write it under this name in the output folder, or try some rows."""
         began = time.perf_counter(), time.process_time()
-        documents = _with_errors(self._reader.read(pieces), dict(task.bad_rows))
+        documents = _with_faults(self._reader.read(parts), dict(task.bad_rows))
+        counts = Totals()
         if task.is_trial:
             for _ in self._label(islice(documents, task.first, task.stop)):
                 pass
-            return _result(Counts(), began)
-        counts = Counts()
-        with self._folder.writing(name) as path:
-            self._write(path, _count(self._label(documents), counts))
-            # Before the output has its name, which means that the shard is done.
-            self._folder.write(counts_name(task.shard), counts.to_json())
-        return _result(counts, began)
+        else:
+            with self._folder.writing(name) as path:
+                _write_shard(path, counts.count(self._label(documents)), self._job.write)
+        seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
+        return TaskResult(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
 
     def _label(self, documents: Iterable[Document]) -> Iterator[Labeled]:
-        """Label the sentences of documents in order; a document without any is passed on."""
         options = self._job.options
-        waiting: deque[Labeled] = deque()
-
-        def sentences() -> Iterator[Sentence]:
-            for document in documents:
-                for each in split_document(document, options.layout):
-                    waiting.append(each)
-                    if each.sentence is not None:
-                        yield each.sentence
-
-        for sentence in self._labeler.label_sentences(sentences(), options=options):
-            while waiting[0].sentence is None:
-                yield waiting.popleft()
-            yield replace(waiting.popleft(), sentence=sentence)
-        yield from waiting
-
-    def _write(self, path: Path, labeled: Iterable[Labeled]) -> None:
-        job = self._job
-        if job.to == "parquet":
-            with open(path, "wb") as file:
-                write_parquet(self._rows(labeled), file, arrow_schema(job.rows, job.passed))
-            return
-        with open(path, "w", encoding="utf-8", newline="\n") as text:
-            text.writelines(self._lines(labeled))
-
-    def _lines(self, labeled: Iterable[Labeled]) -> Iterable[str]:
-        job = self._job
-        if job.to != "jsonl":
-            delimiter = "," if job.to == "csv" else "\t"
-            columns = columns_of(job.rows, job.passed)
-            return csv_parts(self._rows(labeled), columns, delimiter=delimiter)
-        if job.rows == "argument":
-            return map(format_object, self._rows(labeled))
-        return json_lines(labeled, job.passed)
-
-    def _rows(self, labeled: Iterable[Labeled]) -> Iterator[Cells]:
-        job = self._job
-        return chain.from_iterable(
-            labeled_rows(each, rows=job.rows, passed=job.passed) for each in labeled
-        )
+        split = (split_document(document, options.layout) for document in documents)
+        return label_stream(self._labeler, chain.from_iterable(split), options)
 
 
-def _with_errors(documents: Iterable[Document], reasons: Mapping[int, str]) -> Iterator[Document]:
-    """The documents, some of them without text but with an error.
+def _write_shard(path: Path, labeled: Iterable[Labeled], options: WriteOptions) -> None:
+    if options.format == "parquet":
+        with open(path, "wb") as file:
+            schema = arrow_schema(options.rows, options.passed)
+            write_parquet(table_rows(labeled, options), file, schema)
+        return
+    with open(path, "w", encoding="utf-8", newline="\n") as text:
+        text.writelines(text_parts(labeled, options))
+
+
+def _with_faults(documents: Iterable[Document], reasons: Mapping[int, str]) -> Iterator[Document]:
+    """The documents, some of them without text but with a fault.
 
     reasons  number of the document -> why it cannot be labeled
     """
     for number, document in enumerate(documents):
         reason = reasons.get(number)
-        yield document if reason is None else replace(document, text=None, error=reason)
-
-
-def _count(labeled: Iterable[Labeled], counts: Counts) -> Iterator[Labeled]:
-    for each in labeled:
-        counts.documents += each.number in (None, 1)
-        if each.sentence is not None:
-            counts.sentences += 1
-            counts.propositions += len(each.sentence.propositions)
-            counts.arguments += sum(len(p.arguments) for p in each.sentence.propositions)
-        if each.error is not None:
-            counts.errors[error_kind(each.error)] += 1
-        yield each
-
-
-def _result(counts: Counts, began: tuple[float, float]) -> Result:
-    seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
-    return Result(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
+        bad = reason and replace(document, text=None, fault=Fault(FAILED, reason))
+        yield bad or document
 
 
 def peak_memory() -> float:
     """The most memory that this process has used so far, in MB."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak / (1 << 20 if sys.platform == "darwin" else 1 << 10)
+
+
+class PartReader:
+    """Reads parts of inputs; one that follows the one before goes on in the open file.
+
+    So a worker that gets one shard after the other decompresses a file only once.
+
+    make_input  how to read the input of a path
+    """
+
+    def __init__(self, make_input: Callable[[str], Input]) -> None:
+        self._make_input = make_input
+        self._next: tuple[str, int] | None = None  # path and row at which the open file goes on
+        self._documents: Iterator[Document] = iter(())  # those of the open file
+        self._ahead: Document | None = None  # was read, but belongs to the next part
+
+    def read(self, parts: Iterable[FilePart]) -> Iterator[Document]:
+        """Yield the documents of the parts; raises DataError if an input has changed."""
+        for part in parts:
+            if self._next != (part.path, part.first):
+                self._open(part)
+            self._next = None  # after an error in between, nothing can go on from here
+            assert part.stop is not None
+            yield from self._read_until(part.stop)
+            self._next = part.path, part.stop
+
+    def _open(self, part: FilePart) -> None:
+        size, _ = stat(part.path)
+        if size != part.size:
+            raise DataError(
+                f"{part.path}: expected {part.size:,} bytes as in the plan, got {size:,}; the "
+                "file has changed since the run began"
+            )
+        self._documents = self._make_input(part.path).documents(replace(part, stop=None))
+        self._ahead = None
+
+    def _read_until(self, stop: int) -> Iterator[Document]:
+        """The documents of the rows before `stop`."""
+        while (found := self._ahead or next(self._documents, None)) and found.number < stop:
+            self._ahead = None
+            yield found
+            # Not one more than needed: the next row may be damaged, which concerns the next part.
+            if found.number + 1 == stop:
+                return
+        self._ahead = found

@@ -97,9 +97,12 @@ def _unknown(what: str, name: str, known: Iterable[str]) -> str:
 def _usage_message(error: click.UsageError) -> str:
     """A mistake that click has found, in one line, as those that we find."""
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        known = [flag for each in error.ctx.command.params for flag in each.opts]
+        params = error.ctx.command.params
+        known = [flag for each in params for flag in (*each.opts, *each.secondary_opts)]
         return _unknown("option", error.option_name, known)
     sentence = " ".join(error.format_message().split()).removesuffix(".")
+    if isinstance(error, click.BadOptionUsage):
+        return sentence.replace(f"Option '{error.option_name}'", f"{error.option_name}:")
     advice = f"; see {error.ctx.command_path} --help" if error.ctx is not None else ""
     return f"{sentence[0].lower()}{sentence[1:]}{advice}"
 

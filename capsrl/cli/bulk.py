@@ -1,19 +1,20 @@
 """`capsrl bulk IN... OUT`: label more text than fits into one process, on Ray."""
 
 import os
+import socket
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TextIO
 
-from capsrl.bulk.job import AUTO, FORMATS, Job
-from capsrl.bulk.status import read_status
+from capsrl.bulk.job import AUTO, OUTPUT_FORMATS, Job
+from capsrl.bulk.monitor import BEFORE, RunStatus, is_alive, read_status
 from capsrl.bulk.storage import Folder
-from capsrl.cli.bulk_progress import show_progress, status_lines, summary_lines
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -24,36 +25,38 @@ from capsrl.cli.options import (
     option,
     table_options,
 )
+from capsrl.cli.outputs import NOT_ALL, output_rows
+from capsrl.cli.progress import bulk_progress, plural, problems
 from capsrl.errors import ConfigError
-from capsrl.files.opening import suffix_of
 from capsrl.options import TEXT_LAYOUT, Options
-from capsrl.tables.columns import ROWS
-from capsrl.tables.documents import FORMATS as INPUT_FORMATS
-from capsrl.tables.documents import MAX_CHARACTERS, SUFFIXES, files_of
-from capsrl.tables.writing import TABLES
+from capsrl.tables.documents import DOCUMENT_FORMATS
+from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
+from capsrl.tables.writing import WriteOptions
 
-NOT_ALL = 3  # exit code if some documents could not be labeled, as that of `capsrl label`
+_COUNTED = ("documents", "sentences", "propositions", "arguments")
 
 
 @command(
     {
         "Input": [
             argument("inputs", "IN...", "Files, folders, patterns or URLs.", required=False),
-            format_option("--from", INPUT_FORMATS),
+            format_option("--from", DOCUMENT_FORMATS),
             ENCODING,
             *table_options(MAX_CHARACTERS),
             *field_options(Options, TEXT_LAYOUT),
         ],
         "Output": [
             argument("output", "OUT", "Folder or URL to write.", required=False, default=""),
-            option("--to FORMAT", ", ".join(FORMATS), name="to_format", default="jsonl"),
+            option(
+                f"--to {'|'.join(OUTPUT_FORMATS)}", "Format.", name="to_format", default="jsonl"
+            ),
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
             MODEL,
-            FRAMES,
-            option("--device DEVICE", "cpu, cuda or auto: GPUs if any.", default=AUTO),
+            FRAME_FILES,
+            option(f"--device {AUTO}|cpu|cuda", "auto: GPUs if there are any.", default=AUTO),
             RUNTIME,
         ],
         "Run": [
@@ -99,7 +102,7 @@ def bulk_command(
     labeled (the output says why).
     """
     if status:
-        _write(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
+        _write_lines(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
         return
     # The log of the run has what Ray would print to standard output. It reads this when imported.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -108,22 +111,16 @@ def bulk_command(
 
     job = Job(
         output=_checked_output(inputs, output),
-        to=_one_of("--to", to_format, FORMATS),
-        rows=_one_of("--rows", rows or ("argument" if to_format in TABLES else "sentence"), ROWS),
-        format=from_format,
-        text_column=text_column,
-        id_column=id_column,
-        encoding=encoding,
-        max_characters=max_characters,
+        read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
+        write=WriteOptions(to_format, output_rows(rows, to_format)),
         model=model,
         frames=frames,
-        device=_one_of("--device", device, (AUTO, "cpu", "cuda")),
+        device=device,
         runtime=runtime,
         threads=threads,
         options=options,
     )
-    _note_skipped(inputs, output)
-    with show_progress() as report:
+    with bulk_progress() as report:
         last = label_in_bulk(
             inputs,
             job,
@@ -132,42 +129,75 @@ def bulk_command(
             columns=columns,
             address=address,
             report=report,
+            report_skipped=note_skipped,
         )
-    _write(summary_lines(last, output), sys.stderr)
+    _write_lines(summary_lines(last, output), sys.stderr)
     if last["set_aside"] or last["errors"]:
         sys.exit(NOT_ALL)
 
 
-def _write(lines: Iterable[str], file: TextIO) -> None:
+def _write_lines(lines: Iterable[str], file: TextIO) -> None:
     file.writelines(f"{line}\n" for line in lines)
 
 
 def _only(output: str, inputs: Sequence[str]) -> str:
     if inputs or not output:
-        raise ConfigError(
-            "--status: expected one output folder, got " + ("more" if output else "none")
-        )
+        raise ConfigError("--status: give one output folder and no inputs")
     return output
 
 
 def _checked_output(inputs: Sequence[str], output: str) -> str:
     if not inputs:
-        got = f"only {output}" if output else "nothing"
-        raise ConfigError(f"expected files to label, then an output folder, got {got}")
+        raise ConfigError("give files to label, then an output folder: capsrl bulk IN... OUT")
     if Path(output).is_file():
-        raise ConfigError(f"{output}: expected a folder for the output, got a file; name it last")
+        raise ConfigError(f"{output}: the output must be a folder, not a file; name it last")
     return output
 
 
-def _note_skipped(inputs: Iterable[str], output: str) -> None:
-    """Name the files of folders that are no tables or texts, but for those of the output."""
-    for folder in filter(os.path.isdir, inputs):
-        unknown = (path for path in files_of(folder) if suffix_of(path) not in SUFFIXES)
-        target = Path(output).resolve()
-        note_skipped(folder, [p for p in unknown if not p.resolve().is_relative_to(target)])
+def summary_lines(status: RunStatus, output: str) -> Iterator[str]:
+    """Describe the output of a run, line by line."""
+    counts = (plural(status[name], name.removesuffix("s")) for name in _COUNTED)
+    yield f"{output}/data: {', '.join(counts)}"
+    took = f"this run took {timedelta(seconds=round(status['seconds']))}"
+    rate = f"{status['sentences_per_second']:,.0f} sentences/s"
+    done = "all were done before" if status["state"] == BEFORE else f"{took}, {rate}"
+    yield f"{status['done']:,} of {plural(status['shards'], 'shard')}; {done}"
+    for kind, number in status["errors"].items():
+        yield f"{plural(number, 'document')} not labeled: {kind}"
+    if aside := status["set_aside"]:
+        shards = plural(len(aside), "shard")
+        yield f"{shards} set aside, see {output}/failed; run the same command to try again"
 
 
-def _one_of(name: str, value: str, allowed: Sequence[str]) -> str:
-    if value not in allowed:
-        raise ConfigError(f"{name}: expected {', '.join(allowed)}, got {value}")
-    return value
+def status_lines(status: RunStatus) -> Iterator[str]:
+    """Describe the progress of a run, line by line."""
+    yield f"state: {_state(status)}"
+    failures = ", ".join(problems(status)) or "no failures"
+    yield f"shards: {status['done']:,} of {status['shards']:,} done, {failures}"
+    yield from (f"{name}: {status[name]:,}" for name in _COUNTED)
+    yield from (f"errors, {kind}: {number:,}" for kind, number in status["errors"].items())
+    is_running = status["state"] == "running"
+    workers = f", {plural(status['workers'], 'worker')}" if is_running else ""
+    yield f"rate: {status['sentences_per_second']:,.0f} sentences/s{workers}"
+    if is_running and status["seconds_left"] is not None:
+        yield f"time left: {timedelta(seconds=status['seconds_left'])}"
+    memory = status["memory_mb"]
+    yield f"peak memory: {memory['driver']:,} MB driver, {memory['worker']:,} MB largest worker"
+
+
+def _state(status: RunStatus) -> str:
+    """The state, and whether the run that wrote it is still there."""
+    age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
+    ago = f"{_duration(age.total_seconds())} ago"
+    if status["state"] != "running":
+        return f"{status['state']} {ago}"
+    if status["host"] == socket.gethostname() and not is_alive(status["pid"]):
+        return f"killed {ago}; run the same command to resume"
+    return f"running, updated {ago}"
+
+
+def _duration(seconds: float) -> str:
+    for size, unit in ((86400, "days"), (3600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -5,11 +5,11 @@ import sys
 from pathlib import Path
 
 import capsrl
-from capsrl.cli.options import DEVICE, FROM_CORPUS, JSON, THREADS, argument, command
+from capsrl.cli.options import COPY, DEVICE, FROM_CORPUS, JSON, THREADS, argument, changing, command
 from capsrl.cli.tables import print_fit
 from capsrl.errors import DataError
 from capsrl.formats.formats import read_corpus
-from capsrl.models import shipped_models
+from capsrl.train.calibrate import calibrate
 
 
 @command(
@@ -18,7 +18,7 @@ from capsrl.models import shipped_models
             argument("model", "MODEL", "Name or folder of a model."),
             argument("gold", "GOLD", "File with gold propositions, usually the dev set."),
         ],
-        "Options": [FROM_CORPUS, DEVICE, THREADS, JSON],
+        "Options": [FROM_CORPUS, COPY, DEVICE, THREADS, JSON],
     }
 )
 def calibrate_command(
@@ -26,6 +26,7 @@ def calibrate_command(
     gold: str,
     *,
     from_format: str | None,
+    out: str | None,
     device: str | None,
     threads: int | None,
     as_json: bool,
@@ -34,20 +35,17 @@ def calibrate_command(
 
     Prints the calibration errors on GOLD before and after; those after are 5-fold cross-validated.
     """
-    # Here, so that --help needs no torch.
-    from capsrl.train.calibrate import calibrate
-
-    sentences = list(read_corpus(gold, from_format))
-    labeler = capsrl.load(model, device=device, threads=threads)
-    try:
-        fit = calibrate(labeler, sentences)
-    except DataError as error:
-        raise DataError(f"{gold}: {error}") from None
-    folder = shipped_models().get(model, Path(model))
-    file = fit.calibration.save(folder)
+    with changing(model, out) as folder:
+        sentences = list(read_corpus(gold, from_format))
+        labeler = capsrl.load(folder, device=device, threads=threads)
+        try:
+            fit = calibrate(labeler, sentences)
+        except DataError as error:
+            raise DataError(f"{gold}: {error}") from None
+        file = fit.calibration.save(folder)
     if as_json:
         report = {"before": fit.before.to_dict(), "after": fit.after.to_dict()}
         sys.stdout.write(json.dumps(report, indent=1) + "\n")
     else:
         print_fit(fit.before, fit.after)
-    sys.stderr.write(f"{file} written\n")
+    sys.stderr.write(f"{Path(out or folder, file.name)} written\n")

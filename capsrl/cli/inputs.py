@@ -6,23 +6,25 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
-from pathlib import Path
-from typing import Any, NoReturn
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from capsrl.cli.progress import watched_lines, watched_texts
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.compression import AND_COMPRESSED
 from capsrl.files.opening import STANDARD, find_encoding, name_of, read_lines, suffix_of
 from capsrl.files.remote import is_url
 from capsrl.formats.formats import READABLE, SUFFIXES, TEXT, format_of, parse_sentences
-from capsrl.formats.phrase_file import SUFFIX as SPANS
 from capsrl.sentence import Sentence
-from capsrl.tables.documents import FORMATS as DOCUMENTS
-from capsrl.tables.documents import MAX_CHARACTERS, Document, Input, files_of, find_inputs
-from capsrl.tables.documents import SUFFIXES as DOCUMENT_SUFFIXES
-from capsrl.tables.labeled import Labeled, split_document
+from capsrl.tables.documents import (
+    DOCUMENT_FORMATS,
+    DOCUMENT_SUFFIXES,
+    count_suffixes,
+    find_inputs,
+    make_input,
+)
+from capsrl.tables.pipeline import Labeled, split_document
+from capsrl.tables.reading import Document, Input, ReadOptions
 from capsrl.text.layout import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
@@ -32,12 +34,12 @@ _OFFICE = {
     ".json": ("JSON arrays", "one object per line as .jsonl: jq -c '.[]' FILE"),
     **dict.fromkeys((".pdf", ".doc", ".docx", ".odt", ".rtf"), ("such files", "the text as .txt")),
 }
-_ROWS = tuple(name for name in DOCUMENTS if name not in (TEXT, "jsonl"))
-FROM = (TEXT, *_ROWS, *(name for name in READABLE if name != TEXT))
+_TABLE_FORMATS = tuple(name for name in DOCUMENT_FORMATS if name not in (TEXT, "jsonl"))
+FROM = (TEXT, *_TABLE_FORMATS, *(name for name in READABLE if name != TEXT))
 _KNOWN = {
     **{suffix: format for suffix, format in SUFFIXES.items() if format in READABLE},
     **dict.fromkeys(_HTML, TEXT),
-    **{suffix: format for suffix, format in DOCUMENT_SUFFIXES.items() if format in _ROWS},
+    **{suffix: format for suffix, format in DOCUMENT_SUFFIXES.items() if format in _TABLE_FORMATS},
 }
 # How the files of a corpus begin, which may be called .txt or come from a pipe.
 _CORPUS = re.compile(r'1\t([^\t]*\t){8}|# (global\.columns|newdoc|sent_id|text)\b|\{"')
@@ -51,18 +53,8 @@ _HEADER = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class TableOptions:
-    """How the documents of tables are read; see `Input`."""
-
-    text_column: str | None = None
-    id_column: str | None = None
-    max_characters: int = MAX_CHARACTERS
-    encoding: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One thing to label.
+class Given:
+    """One thing to label that was given on the command line.
 
     name      the path as given, - for standard input; for text, the prefix of its ids, if any
     format    one of FROM
@@ -88,7 +80,7 @@ class Source:
 
     @property
     def document(self) -> Document | None:
-        """What its sentences belong to, if it is not a table; None for text without a name."""
+        """The document of its sentences, if it is not a table; None for text without a name."""
         name = name_of(self.name).strip("<>")
         return Document(name, None, {}, name_of(self.name)) if name else None
 
@@ -98,68 +90,66 @@ class Source:
         return self.format == TEXT or self.table is not None
 
 
-def find_sources(
-    inputs: Sequence[str],
-    named: str | None,
-    *,
-    output: str,
-    encoding: str | None = None,
-    layout: Layout = PLAIN,
-    tables: TableOptions | None = None,
-) -> list[Source]:
+def find_given(
+    inputs: Sequence[str], read: ReadOptions, *, output: str, layout: Layout = PLAIN
+) -> list[Given]:
     """Find out what each argument is; standard input if there is none.
 
-    named     the format of all files; by default each has that of its suffix
-    output    the file to be written, which is not read as part of a folder; it is an error to
-              name it as an input, which would be lost
-    encoding  the encoding of all files; by default UTF-8
-    layout    how the text of arguments and files is laid out; HTML files are HTML in any case
-    tables    how documents of tables are read
+    read    the format of all files, by default each has that of its suffix; their encoding; and how
+            documents of tables are read
+    output  the file to be written, which is not read as part of a folder; it is an error to
+            name it as an input, which would be lost
+    layout  how the text of arguments and files is laid out; HTML files are HTML in any case
     """
-    if not inputs:
-        if sys.stdin is None or sys.stdin.isatty():  # None: closed
-            raise ConfigError(
-                "expected text, files or folders to label, got none; "
-                'try: capsrl label "Hiti signed the contract."'
-            )
-        inputs = [STANDARD]
+    if not inputs and (sys.stdin is None or sys.stdin.isatty()):  # None: closed
+        raise ConfigError(
+            "there is nothing to label; give text, files or folders: "
+            'capsrl label "Hiti signed the contract."'
+        )
+    inputs = inputs or [STANDARD]
     if inputs.count(STANDARD) > 1:
-        raise ConfigError("-: expected standard input once, got it twice")
-    if encoding is not None:
-        find_encoding(encoding, "--encoding")
+        raise ConfigError("-: standard input can be read only once")
+    if read.encoding is not None:
+        find_encoding(read.encoding, "--encoding")
     if STANDARD in inputs and sys.stdin is None:
         raise ConfigError("standard input is closed")
-    tables = replace(tables or TableOptions(), encoding=encoding)
-    sources: list[Source] = []
+    found: list[Given] = []
     for number, given in enumerate(inputs, start=1):
-        prefix = f"text{number}" if len(inputs) > 1 else ""
-        sources += _find(given, prefix, inputs, named, output, tables)
-    _check_options(sources, layout, tables)
-    return [_completed(source, encoding, layout) for source in sources]
+        if _is_path(given):
+            found += (_make_given(path, read, layout) for path in _find_files(given, read, output))
+        elif not given or any(map(str.isspace, given)):
+            _check_argument(given, read.format)
+            prefix = f"text{number}" if len(inputs) > 1 else ""
+            found.append(Given(prefix, TEXT, given, layout=layout))
+        else:
+            _refuse_word(given, inputs)
+    _check_options(found, read, layout)
+    return found
 
 
-def read_source(source: Source, *, bar: bool) -> Iterator[Labeled]:
-    """Yield the sentences of a source; a document without sentences is one Labeled without any.
+def read_given(given: Given, *, bar: bool) -> Iterator[Labeled]:
+    """Yield the sentences of an input; a document without sentences is one Labeled without any.
 
     bar  show a progress bar on stderr, if that is a terminal
     """
-    if source.table is not None:
-        for document in watched_texts(source.table.documents(), source.name, bar=bar):
-            yield from split_document(document, source.layout)
+    if given.table is not None:
+        for document in watched_texts(given.table.documents(), given.name, bar=bar):
+            yield from split_document(document, given.layout)
         return
     number = 0
-    for number, sentence in enumerate(_sentences(source, bar=bar), start=1):
-        yield Labeled(source.document, sentence, number)
+    for number, sentence in enumerate(_sentences(given, bar=bar), start=1):
+        yield Labeled(given.document, sentence, number)
     if not number:
-        yield Labeled(source.document)
+        yield Labeled(given.document)
 
 
 def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
     """Yield the lines of a text; raise DataError if they look like those of a corpus or table."""
     for number, line in enumerate(lines):
-        if number == 0 and (found := _other_than_text(line)):
+        kind = "corpus" if _CORPUS.match(line) else "table" if _HEADER.match(line) else None
+        if number == 0 and kind is not None:
             raise DataError(
-                f"{name}:1: expected text, got what looks like a {found}: {line[:20]!r}; "
+                f"{name}:1: this looks like a {kind}, not like text: {line[:20]!r}; "
                 f"name its format with --from: {', '.join(FROM)}"
             )
         yield line
@@ -168,129 +158,88 @@ def check_text(lines: Iterable[str], name: str) -> Iterator[str]:
 def refuse_same(path: str, output: str, option: str) -> None:
     """Raise ConfigError if the output would replace the file that is read."""
     if _is_same(path, output):
-        raise ConfigError(
-            f"{option}: expected another file than the input, got {output}; choose another name"
-        )
+        raise ConfigError(f"{option}: the output would overwrite the input {output}")
 
 
-def note_skipped(folder: str, files: Collection[Path]) -> None:
+def note_skipped(path: str, files: Sequence[str]) -> None:
     """Say on standard error how many files of a folder are not read, and of which suffixes."""
-    if files:
-        sys.stderr.write(f"note: {folder}: skipped {_count_suffixes(files)}\n")
+    sys.stderr.write(f"note: {path}: skipped {count_suffixes(files)}\n")
 
 
-def _other_than_text(line: str) -> str | None:
-    """What the first line of a file is, if it is not text."""
-    if _CORPUS.match(line):
-        return "corpus"
-    return "table" if _HEADER.match(line) else None
+def can_be_read_twice(path: str) -> bool:
+    """Whether it is a file, on a disk or remote, and not a pipe or a device."""
+    return path != STANDARD and (os.path.isfile(path) or is_url(path))
 
 
-def _sentences(source: Source, *, bar: bool) -> Iterator[Sentence]:
+def _sentences(given: Given, *, bar: bool) -> Iterator[Sentence]:
     """The sentences of text or of a corpus."""
-    if source.text is not None:
-        for number, sentence in enumerate(split_text(source.text, source.layout), start=1):
-            name = f"{source.name}-{number}" if source.name else None
+    if given.text is not None:
+        for number, sentence in enumerate(split_text(given.text, given.layout), start=1):
+            name = f"{given.name}-{number}" if given.name else None
             yield replace(sentence.standalone(), id=name)
         return
-    with watched_lines(source.name, bar=bar, encoding=source.encoding) as lines:
-        name = name_of(source.name)
-        if source.format == TEXT and not source.sure:
+    with watched_lines(given.name, bar=bar, encoding=given.encoding) as lines:
+        name = name_of(given.name)
+        if given.format == TEXT and not given.sure:
             lines = check_text(lines, name)
-        if source.format == "jsonl" and source.name == STANDARD:
+        if given.format == "jsonl" and given.name == STANDARD:
             lines = _check_words(lines)
-        yield from parse_sentences(lines, source.format, source=name, layout=source.layout)
+        yield from parse_sentences(lines, given.format, source=name, layout=given.layout)
 
 
-def _find(
-    given: str,
-    prefix: str,
-    inputs: Sequence[str],
-    named: str | None,
-    output: str,
-    tables: TableOptions,
-) -> list[Source]:
-    """The sources that one argument stands for."""
-    if is_url(given) and not any(map(str.isspace, given)):
-        refuse_same(given, output, "-o")
-        files = find_inputs([given], suffixes=tuple(_KNOWN))
-        return [_make_source(path, named, tables) for path in files if not _is_same(path, output)]
-    if os.path.isdir(given):
-        return _find_files(given, named, output, tables)
+def _is_path(given: str) -> bool:
+    """Whether an argument is the name or the pattern of files, and not text."""
     if given == STANDARD or os.path.exists(given):
-        refuse_same(given, output, "-o")
-        return [_make_source(given, named, tables)]
-    if matches := _matches(given, output):
-        return [_make_source(path, named, tables) for path in matches]
-    if not given or any(map(str.isspace, given)):
-        _check_argument(given, named)
-        return [Source(prefix, TEXT, given)]
-    _refuse_word(given, inputs)
+        return True
+    if is_url(given):
+        return not any(map(str.isspace, given))
+    return glob.has_magic(given) and any(glob.iglob(given, recursive=True))
 
 
-def _matches(pattern: str, output: str) -> list[str]:
-    """The files that a pattern stands for, which the shell has not replaced."""
-    found = sorted(glob.glob(pattern, recursive=True)) if glob.has_magic(pattern) else []
-    return [path for path in found if os.path.isfile(path) and not _is_same(path, output)]
+def _find_files(given: str, read: ReadOptions, output: str) -> list[str]:
+    """The files that one argument stands for; pipes and devices are among them."""
+    refuse_same(given, output, "-o")
+    return find_inputs(
+        [given],
+        suffixes=_KNOWN if read.format is None else None,
+        is_output=lambda path: _is_same(path, output),
+        report_skipped=note_skipped,
+    )
 
 
-def _find_files(folder: str, named: str | None, output: str, tables: TableOptions) -> list[Source]:
-    """The files of a folder and its subfolders, in the order of their names."""
-    files = [path for path in files_of(folder) if not _is_same(path, output)]
-    known = [path for path in files if named or _is_known(path)]
-    if not known:
-        raise ConfigError(
-            f"{folder}: expected files with a suffix of {' '.join(_KNOWN)} ({AND_COMPRESSED}), "
-            f"got {_count_suffixes(files)}"
-        )
-    note_skipped(folder, set(files) - set(known))
-    return [_make_source(str(path), named, tables) for path in known]
-
-
-def _is_known(path: Path) -> bool:
-    return suffix_of(path) in _KNOWN and SPANS not in path.name.lower()
-
-
-def _is_same(path: str | Path, output: str) -> bool:
+def _is_same(path: str, output: str) -> bool:
     """Whether writing the output would replace the file; pipes and devices are not replaced."""
-    path, output = (str(each).removeprefix("file://") for each in (path, output))
+    path, output = (each.removeprefix("file://") for each in (path, output))
     if STANDARD in (path, output) or is_url(output):
         return path == output != STANDARD
     return os.path.isfile(path) and os.path.isfile(output) and os.path.samefile(path, output)
 
 
-def _count_suffixes(files: Collection[Path]) -> str:
-    suffixes = " ".join(sorted({suffix_of(path) or "no suffix" for path in files}))
-    return f"{len(files)} file{'s' * (len(files) != 1)}{f' ({suffixes})' if files else ''}"
-
-
-def _make_source(path: str, named: str | None, tables: TableOptions) -> Source:
-    suffix = suffix_of(path)
+def _make_given(path: str, read: ReadOptions, layout: Layout) -> Given:
+    suffix, named = suffix_of(path), read.format
     if named is None and suffix in _OFFICE:
         what, fix = _OFFICE[suffix]
         raise ConfigError(f"{path}: {what} ({suffix}) are not read; save {fix}")
     # Pipes and devices have no suffix, as standard input has none.
-    name = path if os.path.isfile(path) or is_url(path) else STANDARD
+    name = path if can_be_read_twice(path) else STANDARD
     if named is None and suffix_of(name) in _HTML:
-        return Source(path, TEXT, sure=True, layout=Layout(html=True))
+        layout = replace(layout, html=True)
+        return Given(path, TEXT, sure=True, encoding=read.encoding, layout=layout)
     format = format_of(name, named, formats=FROM, suffixes=_KNOWN, default=TEXT, option="--from")
-    table = None
-    if format in _ROWS or (format == "jsonl" and _has_texts(path, tables)):
-        table = Input(path, format, **_as_keywords(tables))
-    return Source(path, format, sure=named is not None, table=table)
+    is_table = format in _TABLE_FORMATS or (format == "jsonl" and _has_texts(path, read))
+    table = make_input(path, replace(read, format=format)) if is_table else None
+    return Given(
+        path, format, sure=named is not None, encoding=read.encoding, layout=layout, table=table
+    )
 
 
-def _as_keywords(tables: TableOptions) -> dict[str, Any]:
-    return {each.name: getattr(tables, each.name) for each in fields(tables)}
-
-
-def _has_texts(path: str, tables: TableOptions) -> bool:
+def _has_texts(path: str, read: ReadOptions) -> bool:
     """Whether the objects of a .jsonl file are documents, not sentences with their words."""
-    if tables.text_column is not None:
+    if read.text_column is not None:
         return True
-    if path == STANDARD or not (os.path.isfile(path) or is_url(path)):
+    if not can_be_read_twice(path):
         return False
-    lines = read_lines(path, encoding=tables.encoding, option="--encoding")
+    lines = read_lines(path, encoding=read.encoding, option="--encoding")
     first = next(filter(str.strip, lines), "").strip()
     if first.startswith("[") or first == "{":
         fix = "jq -c '.[]'" if first[0] == "[" else "jq -c ."
@@ -319,33 +268,22 @@ def _is_document(line: str) -> bool:
     return isinstance(value, dict) and "words" not in value
 
 
-def _completed(source: Source, encoding: str | None, layout: Layout) -> Source:
-    html = source.layout.html or layout.html
-    layout = Layout(html, layout.one_sentence_per_line)
-    return replace(source, encoding=encoding, layout=layout)
-
-
-def _check_options(sources: Sequence[Source], layout: Layout, tables: TableOptions) -> None:
+def _check_options(found: Sequence[Given], read: ReadOptions, layout: Layout) -> None:
     """Refuse options of raw text where there is none, and of tables where there are none."""
     flags = {"--html": layout.html, "--one-sentence-per-line": layout.one_sentence_per_line}
-    columns = {"--text-column": tables.text_column, "--id-column": tables.id_column}
-    for given, expected, is_right in (
-        (flags, "raw text", lambda source: source.is_text),
-        (columns, "a table (csv, tsv, jsonl, parquet)", lambda source: source.table is not None),
+    columns = {"--text-column": read.text_column, "--id-column": read.id_column}
+    shown = found[0].name if found[0].text is None else f"{found[0].text!r:.40}"
+    for options, needed, is_right in (
+        (flags, "raw text", any(given.is_text for given in found)),
+        (columns, "a table (csv, tsv, jsonl, parquet)", any(given.table for given in found)),
     ):
-        if not any(map(is_right, sources)):
-            for flag in (flag for flag, value in given.items() if value):
-                raise ConfigError(f"{flag}: expected {expected}, got {_described(sources[0])}")
-
-
-def _described(source: Source) -> str:
-    shown = source.name if source.text is None else f"{source.text!r:.40}"
-    return f"{source.format} ({shown})"
+        for option in (option for option, value in options.items() if value and not is_right):
+            raise ConfigError(f"{option}: needs {needed}, got {found[0].format} ({shown})")
 
 
 def _check_argument(text: str, named: str | None) -> None:
     if named not in (None, TEXT):
-        raise ConfigError(f"--from {named}: expected files, got the text {text[:40]!r}")
+        raise ConfigError(f"--from {named}: needs files, got the text {text[:40]!r}")
     if suffix_of(text) in _KNOWN:
         sys.stderr.write(f"note: {text[-40:]!r} is not a file; labeling these words\n")
 
@@ -361,9 +299,6 @@ def _refuse_word(given: str, inputs: Sequence[str]) -> NoReturn:
     unquoted = len(inputs) > 1 and not any(" " in each or os.path.exists(each) for each in inputs)
     if suffix_of(given) in _KNOWN or "/" in given or glob.has_magic(given):
         raise ConfigError(f"{given}: no such file")
-    write = (
-        f"capsrl label {shlex.quote(' '.join(inputs))}"
-        if unquoted
-        else (f"echo {shlex.quote(given)} | capsrl label")
-    )
+    words, pipe = shlex.quote(" ".join(inputs)), f"echo {shlex.quote(given)} | capsrl label"
+    write = f"capsrl label {words}" if unquoted else pipe
     raise ConfigError(f"{given}: no such file; to label the words themselves write: {write}")

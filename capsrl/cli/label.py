@@ -2,17 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
 
 import capsrl
-from capsrl.cli.inputs import FROM, Source, TableOptions, find_sources, read_source
+from capsrl.cli.inputs import FROM, Given, can_be_read_twice, find_given, read_given
 from capsrl.cli.options import (
     DEVICE,
     ENCODING,
-    FRAMES,
+    FRAME_FILES,
     MODEL,
     ROWS_OPTION,
     RUNTIME,
@@ -22,23 +22,21 @@ from capsrl.cli.options import (
     field_options,
     format_option,
     option,
-    option_errors,
     table_options,
 )
 from capsrl.cli.outputs import (
     FORMATS,
+    NOT_ALL,
     WITH_ERRORS,
-    Output,
+    Summary,
     check_format,
     output_format,
     output_rows,
     write_labeled,
 )
 from capsrl.cli.progress import without_waiting
-from capsrl.cli.summary import Summary
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.opening import STANDARD, name_of
-from capsrl.files.remote import is_url
 from capsrl.options import (
     AUTO_SENTENCES,
     TEXT_LAYOUT,
@@ -47,14 +45,14 @@ from capsrl.options import (
     decide_predicates,
 )
 from capsrl.tables.columns import Passed, find_passed
-from capsrl.tables.documents import MAX_CHARACTERS, Document
-from capsrl.tables.labeled import Labeled
-from capsrl.tables.writing import TABLES
+from capsrl.tables.pipeline import Labeled, label_stream
+from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
+from capsrl.tables.records import BAD_ROW, Fault
+from capsrl.tables.writing import TABLES, WriteOptions
 
-NOT_ALL = 3  # exit code if some documents could not be labeled
-_BLOCK = 512  # sentences labeled at a time: enough to fill batches of similar lengths
+_FIRST_BATCH = 256  # sentences, so that the reader need not wait for a large batch
 
-Stream = Iterator[Labeled | None]
+Stream = Iterator[Labeled | None]  # None: those so far are to be labeled before the next is read
 
 
 @command(
@@ -72,7 +70,7 @@ Stream = Iterator[Labeled | None]
             ROWS_OPTION,
         ],
         "Labeling": field_options(Options, without=TEXT_LAYOUT),
-        "Model": [MODEL, FRAMES, DEVICE, THREADS, RUNTIME],
+        "Model": [MODEL, FRAME_FILES, DEVICE, THREADS, RUNTIME],
     },
     options=Options,
 )
@@ -112,16 +110,10 @@ def label_command(
     Exit code: 0; 2 for a mistake in the command or an unreadable file; 3 if some documents could
     not be labeled (the output says why).
     """
+    read = ReadOptions(from_format, text_column, id_column, encoding, max_characters)
     # All options are checked before the model is loaded, which takes seconds.
-    sources = find_sources(
-        inputs,
-        from_format,
-        output=output,
-        encoding=encoding,
-        layout=options.layout,
-        tables=TableOptions(text_column, id_column, max_characters),
-    )
-    format = output_format(to_format, output, sources)
+    given = find_given(inputs, read, output=output, layout=options.layout)
+    format = output_format(to_format, output, given)
     check_format(
         format,
         trace=options.trace,
@@ -129,24 +121,18 @@ def label_command(
         phrases=options.phrases,
         output=output,
     )
-    _check_marked(options, sources)
-    shape = output_rows(rows, format)
-    in_table = format in TABLES or shape == "argument"
-    passed = _passed(sources, columns, format, in_table=in_table)
-    with option_errors(("device", "threads", "runtime")):
-        labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
-    bar = output != STANDARD or not sys.stdout.isatty()
+    _check_marked(options, given)
+    write = WriteOptions(format, output_rows(rows, format))
+    in_table = format in TABLES or write.rows == "argument"
+    write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
+    labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     summary = Summary(
         format,
-        passed if in_table or columns is not None else None,
-        are_chosen=columns is not None,
-        streams=[
-            name_of(source.name)
-            for source in sources
-            if source.table is not None and not _can_be_read_twice(source.name)
-        ],
+        write.passed if in_table or columns is not None else None,
+        tuple(name_of(table.path) for table in _streams(given)),
     )
-    labeled: Iterable[Labeled] = summary.count(_label(labeler, sources, options, bar=bar))
+    bar = output != STANDARD or not sys.stdout.isatty()
+    labeled = summary.count(_label(labeler, given, options, bar=bar))
     lemmatizer = labeler.inventory.lemmatizer
     if format in ("conll09", "conllup") and lemmatizer is not None:
         fill = lemmatizer.fill
@@ -155,105 +141,94 @@ def label_command(
         )
     write_labeled(
         labeled,
-        Output(
-            output,
-            format,
-            rows=shape,
-            passed=passed,
-            title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
-            trace=options.trace,
-            flush=any(source.is_stream for source in sources),
-        ),
+        output,
+        write,
+        title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
+        trace=options.trace,
+        flush=any(each.is_stream for each in given),
     )
     summary.show(always=output != STANDARD)
     if summary.n_errors:
         sys.exit(NOT_ALL)
 
 
+def _streams(given: Sequence[Given]) -> list[Input]:
+    """The tables whose columns are not known before they are read."""
+    tables = (each.table for each in given if each.table is not None)
+    return [table for table in tables if not can_be_read_twice(table.path)]
+
+
 def _passed(
-    sources: Sequence[Source], columns: Sequence[str] | None, format: str, *, in_table: bool
+    given: Sequence[Given], columns: Sequence[str] | None, format: str, *, in_table: bool
 ) -> Passed:
     """The columns of tables that are kept; also checks that all tables have a column of texts."""
-    # The formats without a place for errors have none for columns either.
-    only = columns if format in WITH_ERRORS else []
-    tables = [source.table for source in sources if source.table is not None]
-    if columns is not None and not (tables and format in WITH_ERRORS):
-        able = f"an output that has them ({', '.join(WITH_ERRORS)})"
-        what = able if tables else "a table as input"
-        raise ConfigError(f"--columns: expected {what}, got {format if tables else 'none'}")
-    files = [table for table in tables if _can_be_read_twice(table.path)]
-    if len(files) < len(tables) and only is None and in_table:
+    tables = [each.table for each in given if each.table is not None]
+    if columns is not None and not tables:
+        raise ConfigError("--columns: needs a table as input")
+    if columns is not None and format not in WITH_ERRORS:
+        raise ConfigError(
+            f"--columns: expected a format that has them ({', '.join(WITH_ERRORS)}), got {format}"
+        )
+    streams = _streams(given)
+    if streams and columns is None and in_table:
         sys.stderr.write(
             "note: -: the other columns of standard input are left out, since they are not known "
             "before it is read; name those to keep: --columns NAMES\n"
         )
-    return find_passed(files, only, are_all=len(files) == len(tables))
-
-
-def _can_be_read_twice(path: str) -> bool:
-    return path != STANDARD and (os.path.isfile(path) or is_url(path))
+    files = [table for table in tables if table not in streams]
+    # The formats without a place for errors have none for columns either.
+    only = columns if format in WITH_ERRORS else []
+    return find_passed(files, only, are_all=not streams)
 
 
 def _label(
-    labeler: "capsrl.Labeler", sources: Sequence[Source], options: Options, *, bar: bool
+    labeler: "capsrl.Labeler", given: Sequence[Given], options: Options, *, bar: bool
 ) -> Iterator[Labeled]:
-    """Label sources in order; those that are labeled alike share batches."""
-    alone = len(sources) == 1
-    streams = (_decide(source, options, bar=bar, alone=alone) for source in sources)
+    """Label inputs in order; those that are labeled alike share batches."""
+    alone = len(given) == 1
+    streams = (_decide(each, options, bar=bar, alone=alone) for each in given)
     for predicates, group in groupby(streams, key=itemgetter(0)):
         chosen = replace(options, predicates=predicates)
-        for block in _blocks(chain.from_iterable(stream for _, stream in group)):
-            sentences = [each.sentence for each in block if each.sentence is not None]
-            labeled = labeler.label_sentences(sentences, options=chosen)
-            for each in block:
-                yield each if each.sentence is None else replace(each, sentence=next(labeled))
+        items = chain.from_iterable(stream for _, stream in group)
+        items = chain(islice(items, _FIRST_BATCH), [None], items)
+        for is_pause, run in groupby(items, key=lambda each: each is None):
+            if not is_pause:
+                found = (each for each in run if each is not None)
+                yield from label_stream(labeler, found, chosen)
 
 
 def _decide(
-    source: Source, options: Options, *, bar: bool, alone: bool
+    given: Given, options: Options, *, bar: bool, alone: bool
 ) -> tuple[PredicateSource, Stream]:
-    """Where the predicates of a source come from, and its sentences."""
-    read = read_source(source, bar=bar)
+    """Where the predicates of an input come from, and its sentences."""
+    read = read_given(given, bar=bar)
     # The other texts of a folder should not be lost because of a bad one.
-    found: Stream = iter(_with_error(read, source) if source.is_text and not alone else read)
-    if source.is_stream:
+    found: Stream = iter(_with_error(read, given) if given.is_text and not alone else read)
+    if given.is_stream:
         found = without_waiting(each for each in found if each is not None)
     if options.predicates != "auto":
         return options.predicates, found
-    if source.is_text:
+    if given.is_text:
         return "found", found
     first = list(islice(found, AUTO_SENTENCES))
     sentences = (each.sentence for each in first if each and each.sentence)
     return decide_predicates(options, sentences).predicates, chain(first, found)
 
 
-def _with_error(labeled: Iterator[Labeled], source: Source) -> Iterator[Labeled]:
-    """The sentences of a source; if it cannot be read to its end, the last one is the error."""
+def _with_error(labeled: Iterator[Labeled], given: Given) -> Iterator[Labeled]:
+    """The sentences of an input; if it cannot be read to its end, the last one is the error."""
     try:
         yield from labeled
     except DataError as error:
-        document = source.document or Document(source.name, None)
-        yield Labeled(replace(document, error=str(error)))
+        document = given.document or Document(given.name, None)
+        yield Labeled(replace(document, fault=Fault(BAD_ROW, str(error))))
 
 
-def _blocks(labeled: Iterable[Labeled | None]) -> Iterator[list[Labeled]]:
-    """The sentences in lists of _BLOCK; None ends a list before it is full."""
-    block: list[Labeled] = []
-    for each in labeled:
-        if each is not None:
-            block.append(each)
-        if block and (each is None or len(block) == _BLOCK):
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _check_marked(options: Options, sources: Sequence[Source]) -> None:
-    texts = [source.name for source in sources if source.is_text]
+def _check_marked(options: Options, given: Sequence[Given]) -> None:
+    texts = [each.name for each in given if each.is_text]
     if options.predicates == "marked" and texts:
-        where = f" in {texts[0]}" if texts[0] else ""
+        where = f" ({texts[0]})" if texts[0] else ""
         raise ConfigError(
-            "--predicates marked: expected a corpus that marks its predicates, got raw text"
-            f"{where}; name the format of a corpus: --from FORMAT"
+            f"--predicates marked: raw text{where} marks no predicates; "
+            "name the format of a corpus: --from FORMAT"
         )

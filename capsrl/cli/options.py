@@ -4,9 +4,11 @@ import dataclasses
 import inspect
 import math
 import re
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
+from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -14,7 +16,9 @@ import click
 
 from capsrl.errors import ConfigError
 from capsrl.files.opening import STANDARD
+from capsrl.files.replacing import replacing_folder
 from capsrl.formats.formats import CORPORA
+from capsrl.models import find_model, shipped_models
 
 _LEFT = 25  # columns of the names of options; the help of a longer one begins in the next line
 
@@ -74,6 +78,8 @@ def option(
 ) -> click.Option:
     """An option, such as `option("-o, --output FILE", "File to write.")`; without FILE, a flag.
 
+    Of `--rows argument|sentence`, the value is one of the two.
+
     name  of the parameter, if it is not that of the flag
     kind  str, int, float, or list: names with commas between them; int if there is a `low`
     """
@@ -82,25 +88,26 @@ def option(
     if len(names) == len(parts):
         others["is_flag"] = True
     else:
-        others |= {"metavar": parts[-1], "type": str, "callback": _reader(kind, low, high)}
+        others |= {"type": str, "metavar": parts[-1]}
+        others["callback"] = _converter(kind, parts[-1], low, high)
         if others.get("default"):
             help = f"{help.removesuffix('.')} (default: {others['default']})."
     return click.Option([*names, *([name] if name else [])], help=help, **others)
 
 
-def _reader(kind: type, low: float, high: float) -> Callable[..., Any] | None:
+def _converter(kind: type, metavar: str, low: float, high: float) -> Callable[..., Any] | None:
     """The callback of click that turns the text of an option into its value."""
     if kind is list:
         return lambda ctx, param, text: None if text is None else split_names(text)
     if kind is str and low == -math.inf:
-        return None
+        return _choice(metavar.split("|")) if "|" in metavar else None
     wanted = "a number" if kind is float else "an integer"
     if high < math.inf:
         wanted += f" from {low:g} to {high:g}"
     elif low > -math.inf:
         wanted += f" of at least {low:g}"
 
-    def read(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
+    def convert(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
         try:
             value = None if text is None else float(text) if kind is float else int(text)
         except ValueError:
@@ -109,7 +116,17 @@ def _reader(kind: type, low: float, high: float) -> Callable[..., Any] | None:
             return value
         raise ConfigError(f"{param.opts[-1]}: expected {wanted}, got {text}")
 
-    return read
+    return convert
+
+
+def _choice(allowed: Sequence[str]) -> Callable[..., str | None]:
+    def check(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+        if text is None or text in allowed:
+            return text
+        wanted = f"{', '.join(allowed[:-1])} or {allowed[-1]}"
+        raise ConfigError(f"{param.opts[-1]}: expected {wanted}, got {text}")
+
+    return check
 
 
 def split_names(text: str) -> list[str]:
@@ -136,15 +153,14 @@ def table_options(max_characters: int) -> list[click.Option]:
 FROM_CORPUS = format_option("--from", CORPORA)  # for commands that need propositions
 ENCODING = option("--encoding NAME", "latin-1, utf-16, ... (default: utf-8).")
 MODEL = option("--model MODEL", "Name or folder of a model.", default="en")
+COPY = option("--out FOLDER", "Write a copy of the model, instead of changing its folder.")
 DEVICE = option("--device DEVICE", "cpu, cuda or cuda:N (default: a GPU if any).")
 THREADS = option(
-    "--threads N",
-    "Maximum CPU threads (default: all cores; 1 on a busy machine).",
-    low=1,
+    "--threads N", "Maximum CPU threads (default: all cores; 1 on a busy machine).", low=1
 )
 ROWS_OPTION = option("--rows argument|sentence", "Default: argument in tables, else sentence.")
-RUNTIME = option("--runtime RUNTIME", "onnx or torch (default: onnx on CPU if exported).")
-FRAMES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
+RUNTIME = option("--runtime onnx|torch", "Default: onnx on a CPU, if the model is exported.")
+FRAME_FILES = option("--frames FOLDER", "Frame files, or an index made by capsrl frames.")
 JSON = option("--json", "Print JSON instead of tables.", name="as_json")
 
 
@@ -163,7 +179,8 @@ def command(groups: Groups, **classes: type) -> Callable[[Callable[..., None]], 
                 own = {field.name for field in dataclasses.fields(cls)} & values.keys()
                 with option_errors(own):
                     values[name] = cls(**{key: values.pop(key) for key in own})
-            function(**values)
+            with option_errors(("device", "threads")):
+                function(**values)
 
         return Command(groups, run)
 
@@ -224,3 +241,23 @@ def _without_none(hint: object) -> object:
     if get_origin(hint) in (Union, UnionType):
         [hint] = [member for member in get_args(hint) if member is not NoneType]
     return hint
+
+
+@contextmanager
+def changing(model: str, out: str | None) -> Iterator[Path]:
+    """Yield a model folder to write into: that of the model, or a copy, which becomes `out`.
+
+    Raises ConfigError for a model that ships with capsrl, which all programs use, unless there is
+    an `out`; and for an `out` that exists.
+    """
+    folder = find_model(model)
+    if out is None:
+        if model in shipped_models():
+            raise ConfigError(f"{model}: ships with capsrl; name a folder for a copy with --out")
+        yield folder
+        return
+    if Path(out).exists():
+        raise ConfigError(f"--out {out}: exists; name another folder")
+    with replacing_folder(out) as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
+        yield copy

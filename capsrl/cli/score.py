@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from capsrl.cli.error_files import check_error_file, write_errors
-from capsrl.cli.options import FROM_CORPUS, JSON, argument, check_standard_input, command, option
+from capsrl.cli.options import (
+    FROM_CORPUS,
+    JSON,
+    argument,
+    check_standard_input,
+    command,
+    option,
+    split_names,
+)
 from capsrl.cli.tables import print_calibration, print_scores
-from capsrl.errors import DataError
+from capsrl.errors import ConfigError, DataError
 from capsrl.formats.formats import SentenceReader, read_corpus
 from capsrl.formats.phrase_file import SUFFIX, spans_file_of
 from capsrl.score import (
@@ -23,8 +31,12 @@ from capsrl.score import (
 )
 from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
-from capsrl.score.calibration import CalibrationScores, score_calibration
-from capsrl.score.plot import plot_reliability, save_figure
+from capsrl.score.calibration import (
+    CalibrationScores,
+    plot_reliability,
+    save_figure,
+    score_calibration,
+)
 from capsrl.score.scorer import ADVICE
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
@@ -108,7 +120,7 @@ def report_scores(
     pred: Iterable[Sentence],
     options: ScoreOptions,
 ) -> None:
-    """Score a prediction, and another one if there is one to compare with, and print the result.
+    """Score a prediction, compare it with `options.compare` if given, and print the result.
 
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
@@ -149,7 +161,7 @@ def _score_files(
     files  the names of the gold file and of the systems
     kept   lists to which gold and the first prediction are appended, or None
     """
-    compared = [_with_phrases(system) for system in systems] if options.spans else systems
+    compared = [_phrases_of_files(system) for system in systems] if options.spans else systems
     first, *others = compared
     try:
         scores, joint = score_systems(
@@ -162,13 +174,13 @@ def _score_files(
             confusion=options.confusion,
         )
     except MisalignedError as error:
-        ours = _place(gold, files[0], error.word)
-        theirs = _place(systems[error.system], files[1 + error.system], error.word)
+        ours = _place_of(gold, files[0], error.word)
+        theirs = _place_of(systems[error.system], files[1 + error.system], error.word)
         raise DataError(
             f"{theirs} against {ours} (sentence {error.sentence + 1}): {error.problem}; {ADVICE}"
         ) from None
     if not scores[0].counts.sentences:
-        raise DataError(f"{files[0]}: expected sentences to score, got none")
+        raise DataError(f"{files[0]}: no sentences to score")
     _check_phrases(files[0], scores[0])
     return scores, joint
 
@@ -187,15 +199,15 @@ def _score_calibration(
     scores = score_calibration(gold, pred)
     if not any(scores.kinds.values()):
         raise DataError(
-            f"{name}: expected propositions with probabilities, got none; JSON lines keep those "
-            "of `capsrl label`"
+            f"{name}: the propositions have no probabilities; JSON lines keep those of "
+            "`capsrl label`"
         )
     if options.reliability is not None:
         save_figure(plot_reliability(scores), options.reliability)
     return scores
 
 
-def _with_phrases(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+def _phrases_of_files(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
     """The sentences of a file with the phrases of their parse, where they have no others.
 
     Those of a labeler are unchanged: its options say whether there are phrases.
@@ -207,19 +219,24 @@ def _check_phrases(file: str, scores: Scores) -> None:
     n = scores.counts.gold_arguments
     if scores.spans is not None and n and scores.spans.gold_heads == n:
         raise DataError(
-            f"{file}: expected arguments with phrases to score, got head words only; score a JSONL "
-            f"file with phrases, or put a file *{SUFFIX} beside it (docs/data.md)"
+            f"{file}: the arguments have no phrases; score a JSONL file with phrases, or put a "
+            f"file *{SUFFIX} beside it (docs/data.md)"
         )
 
 
 def _breakdowns(options: ScoreOptions) -> list[str]:
     """The breakdowns asked for, in order; a training file asks for those that need one."""
-    names = [name for part in options.by for name in part.split(",")]
+    names = [name for part in options.by for name in split_names(part)]
+    for name in names:
+        if name not in BREAKDOWNS:
+            raise ConfigError(f"--by: expected one of {', '.join(BREAKDOWNS)}, got {name}")
+        if name in OF_TRAINING and not options.train:
+            raise ConfigError(f"--by {name} needs a training file: --train FILE")
     names += [n for n in BREAKDOWNS if (options.train if n in OF_TRAINING else options.every)]
     return list(dict.fromkeys(names))
 
 
-def _place(sentences: Iterable[Sentence], name: str, word: int | None) -> str:
+def _place_of(sentences: Iterable[Sentence], name: str, word: int | None) -> str:
     return sentences.where(word) if isinstance(sentences, SentenceReader) else name
 
 

@@ -1,20 +1,25 @@
 """`capsrl serve`: run the web service and its demo page."""
 
 import contextlib
+import json
+import logging
 import math
 import re
 import socket
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
 
+import click
 import uvicorn
 
 import capsrl
-from capsrl.cli.options import DEVICE, FRAMES, MODEL, RUNTIME, command, option
-from capsrl.cli.serve_log import log_config
+from capsrl.cli.options import DEVICE, FRAME_FILES, MODEL, RUNTIME, command, option
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
 from capsrl.serve.limits import Limits
+from capsrl.serve.observability import LOGGER, describe_error
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
@@ -52,7 +57,7 @@ _CONNECTIONS = 512  # open connections; a process may usually have 1024 open fil
         ],
         "Model": [
             MODEL,
-            FRAMES,
+            FRAME_FILES,
             DEVICE,
             option("--threads N", "CPU threads that label (default: one per core).", low=1),
             RUNTIME,
@@ -113,8 +118,7 @@ def serve_command(
         )
         name = f"[{host}]" if ":" in host else host
         port = listening.getsockname()[1]
-        sys.stdout.write(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)\n")
-        sys.stdout.flush()
+        click.echo(f"capsrl serves http://{name}:{port}/ (Ctrl-C to end)")
         if host not in _LOOPBACK and token is None:
             sys.stderr.write("no --token: anyone who can reach this host can use the service\n")
         # uvicorn raises Ctrl-C again after it has shut down.
@@ -132,3 +136,32 @@ def _listen(host: str, port: int) -> socket.socket:
             f"--host {host} --port {port}: cannot listen: {error.strerror or error}; "
             "--port 0 takes a free one"
         ) from None
+
+
+class JsonFormatter(logging.Formatter):
+    """One line per record: time, level, event, and the `fields` that were given as extra."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line, without its end."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+        }
+        line |= getattr(record, "fields", {})
+        if record.exc_info and record.exc_info[1] is not None:
+            line |= describe_error(record.exc_info[1])
+        return json.dumps(line)
+
+
+def log_config() -> dict[str, Any]:
+    """For `logging.config.dictConfig`: our log and that of uvicorn, as JSON on stderr."""
+    logger = {"handlers": ["stderr"], "level": "INFO", "propagate": False}
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": JsonFormatter}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+        "loggers": {"uvicorn": logger, LOGGER.name: logger},
+        "root": {"handlers": ["stderr"], "level": "WARNING"},
+    }

@@ -1,12 +1,12 @@
 """`capsrl stats FILE...`: statistics of corpora, one column for each."""
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TypeVar
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -16,10 +16,10 @@ from capsrl.files.opening import name_of
 from capsrl.formats.formats import read_corpus
 from capsrl.formats.stats import CorpusStats, count_sentences, length_bin, ranked
 
-Key = TypeVar("Key", bound=Hashable)
-_WIDTH = 20  # of a column; two of them fit into 80 columns
+Counted = TypeVar("Counted", bound=Hashable)
+_COLUMN_WIDTH = 20  # of a column; two of them fit into 80 columns
 
-_ROWS: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
+_FIGURES: tuple[tuple[str, Callable[[CorpusStats], str]], ...] = (
     ("sentences", lambda stats: f"{stats.n_sentences:,}"),
     ("tokens", lambda stats: f"{stats.n_tokens:,}"),
     ("predicates", lambda stats: f"{stats.n_predicates:,}"),
@@ -56,12 +56,12 @@ def stats_command(
         counts = [
             {"file": name, **stats.to_dict()} for name, stats in zip(names, columns, strict=True)
         ]
-        sys.stdout.write(json.dumps(counts, ensure_ascii=False, indent=1) + "\n")
+        click.echo(json.dumps(counts, ensure_ascii=False, indent=1))
         return
     console = Console()
     if not console.is_terminal:  # a pipe has no width to fit into
-        console = Console(width=60 + (_WIDTH + 3) * len(columns))
-    console.print(_table(_short_names(names), columns, top))
+        console = Console(width=60 + (_COLUMN_WIDTH + 3) * len(columns))
+    console.print(_stats_table(_short_names(names), columns, top))
 
 
 def _short_names(names: Sequence[str]) -> list[str]:
@@ -75,12 +75,12 @@ def _short_names(names: Sequence[str]) -> list[str]:
     return stems if len(set(stems)) == len(set(tails)) else tails
 
 
-def _table(names: Sequence[str], columns: Sequence[CorpusStats], top: int) -> Table:
+def _stats_table(names: Sequence[str], columns: Sequence[CorpusStats], top: int) -> Table:
     table = Table(header_style="bold")
     table.add_column("", no_wrap=True)  # the names of files are folded instead
     for name in names:
-        table.add_column(Text(name), justify="right", overflow="fold", max_width=_WIDTH)
-    for title, value in _ROWS:
+        table.add_column(Text(name), justify="right", overflow="fold", max_width=_COLUMN_WIDTH)
+    for title, value in _FIGURES:
         table.add_row(title, *map(value, columns))
     lengths = [stats.lengths for stats in columns]
     titles = {n: f"{length_bin(n)} words" for n in sorted(set().union(*lengths))}
@@ -96,7 +96,7 @@ def _table(names: Sequence[str], columns: Sequence[CorpusStats], top: int) -> Ta
 
 
 def _add_section(
-    table: Table, title: str, names: Mapping[Key, str], columns: Sequence[Counter[Key]]
+    table: Table, title: str, names: Mapping[Counted, str], columns: Sequence[Counter[Counted]]
 ) -> None:
     """Add a row for each of the names with its count in each column."""
     if names:

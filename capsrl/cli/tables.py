@@ -35,38 +35,40 @@ def print_scores(
     first = scores[0]
     title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
     console.print(title, style="dim", soft_wrap=True)
-    _show(console, _main_table("official", first.official))
+    _print_table(console, _main_table("official", first.official))
     if first.mode != "official":
-        _show(console, _main_table(first.mode, first.counts))
-    _show(console, _subtask_table(first))
+        _print_table(console, _main_table(first.mode, first.counts))
+    _print_table(console, _subtask_table(first))
     console.print()
-    for line in _lines(first, intervals):
+    for line in _summary_lines(first, intervals):
         console.print(line, soft_wrap=True)
     for name, rows in first.breakdowns.items():
-        _show(console, _breakdown_table(name, rows))
+        _print_table(console, _breakdown_table(name, rows))
     if first.spans is not None:
-        _show(console, _span_table(first.spans))
+        _print_table(console, _span_table(first.spans))
         console.print()
         for line in _span_lines(first.spans):
             console.print(line, soft_wrap=True)
     if first.confusion is not None:
         _print_confusion(console, first.confusion)
     if test is not None:
-        _show(console, _comparison_table(files[1:], scores))
+        _print_table(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
 
 
 def print_calibration(scores: CalibrationScores) -> None:
     """Print accuracy, mean probability, ECE and Brier score by kind of answer and by role."""
     console = _console()
-    _show(console, _calibration_table("Calibration", scores.kinds))
-    _show(console, _calibration_table("Calibration of arguments, by role", scores.frequent_roles()))
+    _print_table(console, _calibration_table("Calibration", scores.kinds))
+    _print_table(
+        console, _calibration_table("Calibration of arguments, by role", scores.frequent_roles())
+    )
 
 
 def print_fit(before: CalibrationScores, after: CalibrationScores) -> None:
     """Print ECE and Brier score by kind of answer, before and after calibration."""
     headers = ("answers", "right", "ECE before", "after", "Brier before", "after")
-    table = _table("", "", *headers)
+    table = _plain_table("", "", *headers)
     for kind, old in before.kinds.items():
         new = after.kinds[kind]
         figures = (old.accuracy, old.ece, new.ece, old.brier, new.brier)
@@ -80,7 +82,7 @@ def _console() -> Console:
     return Console(highlight=False, markup=False, emoji=False, width=1000)
 
 
-def _show(console: Console, table: Table) -> None:
+def _print_table(console: Console, table: Table) -> None:
     # Rich would center the title and cut it to the width of the table.
     title, table.title = str(table.title), None
     console.print()
@@ -89,7 +91,9 @@ def _show(console: Console, table: Table) -> None:
 
 
 def _main_table(mode: str, counts: Counts) -> Table:
-    table = _table(MODE_TITLES[mode], "", "precision", "recall", "F1", "correct", "gold", "pred")
+    table = _plain_table(
+        MODE_TITLES[mode], "", "precision", "recall", "F1", "correct", "gold", "pred"
+    )
     gold = f"{counts.gold_arguments} + {counts.gold_predicates}"
     pred = f"{counts.pred_arguments} + {counts.pred_predicates}"
     correct = f"{counts.correct_arguments} + {counts.correct_senses}"
@@ -108,7 +112,7 @@ def _main_table(mode: str, counts: Counts) -> Table:
 
 def _subtask_table(scores: Scores) -> Table:
     counts = scores.counts
-    table = _table("Sub-tasks", "", "precision", "recall", "F1", "accuracy", "correct", "of")
+    table = _plain_table("Sub-tasks", "", "precision", "recall", "F1", "accuracy", "correct", "of")
     table.add_row("predicate identification", *_three(counts.predicates), "", "", "")
     sense = (str(counts.correct_senses), str(counts.found_predicates))
     table.add_row("sense of those found", "", "", "", f"{counts.sense_accuracy:.2f}", *sense)
@@ -123,7 +127,7 @@ def _subtask_table(scores: Scores) -> Table:
     return table
 
 
-def _lines(scores: Scores, intervals: Mapping[str, Interval]) -> list[str]:
+def _summary_lines(scores: Scores, intervals: Mapping[str, Interval]) -> list[str]:
     counts, official = scores.counts, scores.official
     return [
         f"Exact match (EM): {counts.exact_match:.2f} % of gold propositions "
@@ -132,7 +136,7 @@ def _lines(scores: Scores, intervals: Mapping[str, Interval]) -> list[str]:
         f"Propositions with a repeated role: gold {official.gold_repeated}, "
         f"predicted {official.pred_repeated}",
         f"Labeled F1 {scores.labeled_f1:.2f}, "
-        f"95% bootstrap interval {_span(intervals['labeled_f1'])}",
+        f"95% bootstrap interval {_bounds(intervals['labeled_f1'])}",
     ]
 
 
@@ -141,7 +145,7 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
     headers = ["precision", "recall", "F1", "correct", "gold", "pred"]
     headers += [] if of_arguments else ["EM", "propositions"]
     title = "arguments" if of_arguments else "senses and arguments"
-    table = _table(f"By {BREAKDOWNS[name]} ({title})", name, *headers)
+    table = _plain_table(f"By {BREAKDOWNS[name]} ({title})", name, *headers)
     for key, row in rows.items():
         cells = [*_three(row), *_counts(row)]
         cells += [] if of_arguments else [f"{row.exact_match:.2f}", str(row.propositions)]
@@ -151,7 +155,7 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
 
 def _span_table(spans: SpanScores) -> Table:
     headers = ["precision", "recall", "F1", "correct", "gold", "pred"]
-    table = _table("Phrases, CoNLL-2005 scores", "", *headers)
+    table = _plain_table("Phrases, CoNLL-2005 scores", "", *headers)
     table.add_row("overall", *_three(spans.overall), *_counts(spans.overall))
     table.add_row("end to end", *_three(spans.end_to_end), *_counts(spans.end_to_end))
     for role, prf in spans.by_role().items():
@@ -177,13 +181,13 @@ def _span_lines(spans: SpanScores) -> list[str]:
 
 
 def _print_confusion(console: Console, confusion: Confusion) -> None:
-    _show(console, _matrix_table(confusion))
+    _print_table(console, _matrix_table(confusion))
     for name, counts in (("roles", confusion.roles), ("senses", confusion.senses)):
         found = most_common(counts)
         if not found:
             console.print(f"\nNo {name} are confused.", soft_wrap=True)
             continue
-        _show(console, _confusion_table(name, counts, found[:_MOST]))
+        _print_table(console, _confusion_table(name, counts, found[:_MOST]))
         if len(found) > _MOST:
             console.print(f"... and {len(found) - _MOST} more: --json has all of them")
 
@@ -197,7 +201,7 @@ def _matrix_table(confusion: Confusion) -> Table:
     cells = [[0] * len(labels) for _ in labels]
     for (gold, pred), count in confusion.roles.items():
         cells[number[gold]][number[pred]] += count
-    table = _table("Roles of the same words: gold in rows, predicted in columns", "", *labels)
+    table = _plain_table("Roles of the same words: gold in rows, predicted in columns", "", *labels)
     for label, row in zip(labels, cells, strict=True):
         table.add_row(label, *(str(count) if count else "." for count in row))
     return table
@@ -209,7 +213,7 @@ def _confusion_table(
     found: Sequence[tuple[str | None, str | None, int]],
 ) -> Table:
     headers = ["predicted", "count", *(["of gold"] if name == "roles" else [])]
-    table = _table(f"Most frequent confusions of {name}", "gold", *headers)
+    table = _plain_table(f"Most frequent confusions of {name}", "gold", *headers)
     table.columns[1].justify = "left"
     for gold, pred, count in found:
         cells = [gold or NONE, pred or NONE, str(count)]
@@ -221,7 +225,7 @@ def _confusion_table(
 
 
 def _calibration_table(title: str, rows: Mapping[str, Answers]) -> Table:
-    table = _table(title, "", "answers", "right", "probability", "ECE", "Brier")
+    table = _plain_table(title, "", "answers", "right", "probability", "ECE", "Brier")
     for name, answers in rows.items():
         if len(answers):
             figures = (answers.accuracy, answers.confidence, answers.ece, answers.brier)
@@ -230,7 +234,7 @@ def _calibration_table(title: str, rows: Mapping[str, Answers]) -> Table:
 
 
 def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
-    table = _table("Comparison", "", "precision", "recall", "F1", "EM", "repeated roles")
+    table = _plain_table("Comparison", "", "precision", "recall", "F1", "EM", "repeated roles")
     # Long paths are wrapped, so that the numbers have room.
     table.columns[0].no_wrap, table.columns[0].overflow = False, "fold"
     for file, system in zip(files, scores, strict=True):
@@ -241,13 +245,13 @@ def _comparison_table(files: Sequence[str], scores: Sequence[Scores]) -> Table:
 
 def _verdict(test: PairedTest) -> str:
     return (
-        f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_span(test.interval)}, "
+        f"Difference in labeled F1: {test.difference:+.2f}, 95% interval {_bounds(test.interval)}, "
         f"p = {test.p_value:.4f} (approximate randomization over sentences, two-sided, "
         f"{test.n_rounds} rounds)"
     )
 
 
-def _table(title: str, first: str, *others: str) -> Table:
+def _plain_table(title: str, first: str, *others: str) -> Table:
     table = Table(title=title, box=None, pad_edge=False)
     table.add_column(first, no_wrap=True)
     for header in others:
@@ -263,5 +267,5 @@ def _counts(prf: PRF) -> tuple[str, str, str]:
     return str(prf.correct), str(prf.gold), str(prf.pred)
 
 
-def _span(interval: Interval) -> str:
+def _bounds(interval: Interval) -> str:
     return f"{interval.low:.2f} to {interval.high:.2f}"

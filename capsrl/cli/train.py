@@ -7,20 +7,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.markdown import Markdown
 from rich.table import Table
 
 from capsrl.cli.options import DEVICE, argument, command, option
-from capsrl.cli.train_progress import show_progress
+from capsrl.cli.progress import training_progress
 from capsrl.config import DataConfig, EmbeddingsConfig, Recipe
 from capsrl.errors import ConfigError
 from capsrl.recipe import SETTINGS, read_recipe
 from capsrl.settings import COSMETIC, REQUIRED, Setting, describe_type
-from capsrl.train.signals import Interrupted
 
 if TYPE_CHECKING:
-    from capsrl.train.loop import Result
+    from capsrl.train.loop import TrainingResult
 
 
 @command(
@@ -58,12 +58,12 @@ def train_command(
         return
     if recipe is None:
         raise ConfigError("missing RECIPE, such as recipes/tiny.toml")
-    from capsrl.train.loop import run  # here, so that --help and --keys need no torch
+    from capsrl.train.loop import Interrupted, run  # here, so that --help and --keys need no torch
 
     checked = read_recipe(recipe, set_values)
     folder = Path(out) if out else Path("runs") / Path(recipe).stem
     try:
-        with show_progress(checked.train.epochs) as report:
+        with training_progress(checked.train.epochs) as report:
             result = run(checked, folder, device=device, report=report)
     except Interrupted as stopped:
         sys.stderr.write(f"{stopped}: {shlex.join(['capsrl', *sys.argv[1:]])}\n")
@@ -76,7 +76,7 @@ def train_command(
         sys.stderr.write(f"warning: {note}\n")
 
 
-def _print_result(result: "Result") -> None:
+def _print_result(result: "TrainingResult") -> None:
     console = Console(highlight=False, markup=False)
     table = Table(box=None, pad_edge=False)
     table.add_column("file", no_wrap=True)
@@ -129,7 +129,7 @@ def _print_keys() -> None:
     if console.is_terminal:
         console.print(Markdown(text))
     else:
-        sys.stdout.write(f"{text}\n")
+        click.echo(text)
 
 
 def key_table(settings: Iterable[Setting]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from capsrl.predict.folder import SCALE, Stored, digest_of
 
 OPSET = 21
 _IR_VERSION = 10  # that of OPSET; onnxruntime refuses newer versions than it knows
-_TYPES = {
+_TENSOR_TYPES = {
     "I8": TensorProto.INT8,
     "F16": TensorProto.FLOAT16,
     "F32": TensorProto.FLOAT,
@@ -83,7 +83,7 @@ class Builder:
         """A tensor as it is stored."""
         if name not in self._initializers:
             place = self.stored[name]
-            tensor = TensorProto(name=name, data_type=_TYPES[place.dtype], dims=place.shape)
+            tensor = TensorProto(name=name, data_type=_TENSOR_TYPES[place.dtype], dims=place.shape)
             tensor.data_location = TensorProto.EXTERNAL
             for key, value in (
                 ("location", place.file),

@@ -10,13 +10,13 @@ import onnx
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
 from capsrl.export.builder import Builder, Int8
-from capsrl.export.encoder import encoder_graph
-from capsrl.export.propositions import propositions_graph
+from capsrl.export.graphs import propositions_graph, sentences_graph
 from capsrl.files.opening import open_binary_writer
 from capsrl.predict.folder import (
     PROPOSITIONS,
     SENTENCES,
     TRACED,
+    TRANSFORMER,
     find_stored,
     read_config,
     unsigned,
@@ -32,8 +32,8 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
     Raises ModelError for a model that cannot be exported, and says why.
     """
     config = read_config(folder)
-    _check(folder, config)
-    transformer = read_encoder_config(folder / "transformer")
+    _check_sources(folder, config)
+    transformer = read_encoder_config(folder / TRANSFORMER)
     if not is_plain_bert(transformer):
         kind = transformer.get("model_type")
         raise ModelError(f"{folder}: expected an encoder like BERT, got {kind}; label with torch")
@@ -47,7 +47,7 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
         for file, kind in kinds.items():
             graph = _graph(name, Builder(stored, int8=kind), config, transformer)
             contents[folder / file] = graph.SerializeToString()
-    _replace(contents, folder / SENTENCES)
+    _replace_files(contents, folder / SENTENCES)
     return [file for file, content in contents.items() if content is not None]
 
 
@@ -55,24 +55,24 @@ def _graph(
     name: str, builder: Builder, config: ModelConfig, transformer: Mapping[str, Any]
 ) -> onnx.ModelProto:
     if name == SENTENCES:
-        return encoder_graph(builder, config, transformer)
+        return sentences_graph(builder, config, transformer)
     return propositions_graph(builder, config, traced=name == TRACED)
 
 
-def _check(folder: Path, config: ModelConfig) -> None:
+def _check_sources(folder: Path, config: ModelConfig) -> None:
     """Refuse what graphs do not exist for: only the transformer is read without torch."""
     embeddings = config.embeddings
     sources = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
     more = [name for name in sources if getattr(embeddings, name)]
     if embeddings.transformer is None or more:
-        found = ", ".join(more) or "none"
+        found = ", ".join(more) or "no transformer"
         raise ModelError(
-            f"{folder}: expected model.embeddings with a transformer alone, got {found}; label "
-            "with torch"
+            f"{folder}: cannot be exported: its word vectors come from {found}, not from a "
+            "transformer alone; label with torch"
         )
 
 
-def _replace(contents: Mapping[Path, bytes | None], mark: Path) -> None:
+def _replace_files(contents: Mapping[Path, bytes | None], mark: Path) -> None:
     """Write all files, or remove those without content.
 
     mark  the file without which no other is read. It is removed before the first file is replaced

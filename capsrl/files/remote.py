@@ -8,13 +8,12 @@ limits do not hold in all cases: s3fs waits forever if S3 stops answering on an 
 import contextlib
 import errno
 import functools
-import glob
 import io
 import os
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -85,19 +84,6 @@ class RemoteFiles:
 
         for _, results in _start_each(find, prefixes):
             yield from _wait(self._url, results)
-
-    def remove_all(self, paths: Sequence[str]) -> None:
-        """Remove files, those of them that are there, by few requests.
-
-        With * ? [ in a path, which `rm` would expand, it is a request for each.
-        """
-        if not any(map(glob.has_magic, paths)):
-            with contextlib.suppress(FileNotFoundError):
-                self.rm(paths)
-            return
-        for _, results in _start_each(self._system.rm_file, paths):
-            with contextlib.suppress(FileNotFoundError):
-                _wait(self._url, results)
 
 
 class _RemoteFile(io.RawIOBase):

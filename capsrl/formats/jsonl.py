@@ -2,7 +2,7 @@
 
 `schema.json` beside this file (`json_schema()`) describes the object. JSON is the only format that
 keeps all of a Sentence, including probabilities and offsets. Traces keep the probability of each
-role at each iteration (`_trace_to_dict`), but not the capsules.
+role at each iteration, but not the capsules.
 """
 
 import json
@@ -12,8 +12,9 @@ from typing import Any, NoReturn
 
 from capsrl.errors import DataError
 from capsrl.formats.blocks import Block, Watch
-from capsrl.formats.json_check import json_schema, sentence_from_dict, shown
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
+from capsrl.formats.fields import json_schema, sentence_from_dict, to_plain
+from capsrl.formats.json_check import shown
+from capsrl.sentence import Sentence
 
 __all__ = [
     "format_jsonl",
@@ -24,7 +25,6 @@ __all__ = [
     "sentence_to_dict",
 ]
 
-_DIGITS = 6  # of the many probabilities in traces; float32 has no more
 # Half a surrogate pair is not UTF-8; the others are line breaks to some programs.
 _ESCAPED = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
@@ -50,7 +50,7 @@ def read_jsonl(
             if watch is not None:
                 watch(Block(source, number, [line]))
             where = f"{source}:{number}"
-            yield sentence_from_dict(_decode(line, where), where=where)
+            yield sentence_from_dict(_parse_line(line, where), where=where)
 
 
 def format_jsonl(sentence: Sentence) -> str:
@@ -66,105 +66,12 @@ def format_object(data: Mapping[str, object]) -> str:
 
 def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
     """Return a sentence as lists, dicts, strings and numbers; unknown values are left out."""
-    words = sentence.words
-    result: dict[str, Any] = {
-        "id": sentence.id,
-        "text": sentence.text,
-        "start": sentence.start,
-        "words": list(words),
-        "offsets": None if sentence.offsets is None else [list(pair) for pair in sentence.offsets],
-        "lemmas": _list(sentence.lemmas),
-        "tags": _list(sentence.tags),
-        "heads": _list(sentence.heads),
-        "relations": _list(sentence.relations),
-        "propositions": [_proposition_to_dict(each, words) for each in sentence.propositions],
-        "columns": {name: list(column) for name, column in sentence.columns.items()} or None,
-        "comments": _list(sentence.comments) or None,
-    }
-    return _known(result)
+    return to_plain(sentence)
 
 
-def _decode(line: str, where: str) -> object:
+def _parse_line(line: str, where: str) -> object:
     try:
         value: object = _DECODER.decode(line)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{where}: expected a JSON object, got {shown(line)}: {error}") from None
     return value
-
-
-def _proposition_to_dict(proposition: Proposition, words: tuple[str, ...]) -> dict[str, Any]:
-    trace = proposition.trace
-    result: dict[str, Any] = {
-        "predicate": proposition.predicate,
-        "form": words[proposition.predicate],
-        "sense": proposition.sense,
-        "definition": proposition.definition,
-        "frames": _list(proposition.frames) or None,
-        "guessed": proposition.guessed or None,
-        "probability": proposition.probability,
-        "predicate_probability": proposition.predicate_probability,
-        "joint_probability": proposition.joint_probability,
-        "start": proposition.start,
-        "end": proposition.end,
-        "arguments": [_argument_to_dict(each, words) for each in proposition.arguments],
-        "trace": trace and _trace_to_dict(trace, proposition.arguments),
-    }
-    # An unknown sense is written as null: it is the first thing most readers look for.
-    return _known(result) | ({"sense": None} if proposition.sense is None else {})
-
-
-def _argument_to_dict(argument: Argument, words: tuple[str, ...]) -> dict[str, Any]:
-    phrase = argument.phrase
-    return _known(
-        {
-            "role": argument.role,
-            "meaning": argument.meaning,
-            "word": argument.word,
-            "form": words[argument.word],
-            "probability": argument.probability,
-            "start": argument.start,
-            "end": argument.end,
-            "phrase": None if phrase is None else _phrase_to_dict(phrase),
-        }
-    )
-
-
-def _phrase_to_dict(phrase: Phrase) -> dict[str, Any]:
-    return _known(
-        {
-            "first": phrase.first,
-            "last": phrase.last,
-            "text": phrase.text,
-            "start": phrase.start,
-            "end": phrase.end,
-        }
-    )
-
-
-def _trace_to_dict(trace: Trace, arguments: Iterable[Argument]) -> dict[str, Any]:
-    """Return the probabilities of the roles that any word had at any iteration.
-
-    The other roles are left out, so the probabilities of a word may sum to less than 1.
-    """
-    had = {argument.role for argument in arguments}
-    best = set(trace.beliefs.argmax(-1).flatten().tolist())
-    kept = [
-        number
-        for number, role in enumerate(trace.roles)
-        if number == 0 or number in best or role in had
-    ]
-    return {
-        "roles": [trace.roles[number] for number in kept],
-        "beliefs": [
-            [[round(prob, _DIGITS) for prob in word] for word in step]
-            for step in trace.beliefs[:, :, kept].tolist()
-        ],
-    }
-
-
-def _list(values: Iterable[object] | None) -> list[object] | None:
-    return None if values is None else list(values)
-
-
-def _known(data: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in data.items() if value is not None}

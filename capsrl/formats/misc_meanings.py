@@ -1,6 +1,6 @@
-r"""What senses and roles mean, in the MISC column of CoNLL-U Plus.
+r"""Read and write what senses and roles mean in the MISC column of CoNLL-U Plus.
 
-The row of a predicate has them after other entries, where they are known:
+The row of a predicate has entries for the fields that have a name there (`About.misc`):
 
     Definition=sell a thing|Frame=verbnet:give-13.1|Meaning[A0]=seller|Meaning[A1]=thing sold
 
@@ -10,13 +10,25 @@ In them `|` is written `\p`, a tab or line break as in Python, and a backslash t
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
+from capsrl.formats.fields import Described, describe
 from capsrl.sentence import Argument, Proposition, Sentence
 
 _ESCAPES = {"\\": "\\\\", "|": "\\p", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _IN_ROLE = {**_ESCAPES, "]": "\\b"}
 _CHARACTERS = {escape: character for character, escape in _IN_ROLE.items()}
-_ENTRY = re.compile(r"(Definition|Frame|Guessed|Meaning\[([^\]]+)\])=(.*)", re.DOTALL)
+_OF_PROPOSITION, _OF_ARGUMENT = (  # fields that may have several entries come last
+    {
+        each.about.misc: each
+        for each in sorted(describe(described), key=lambda each: each.about.kind == "strings")
+        if each.about.misc
+    }
+    for described in (Proposition, Argument)
+)
+_ENTRY = re.compile(
+    rf"({'|'.join((*_OF_PROPOSITION, *_OF_ARGUMENT))})(?:\[([^\]]+)\])?=(.*)", re.DOTALL
+)
 _MISC, _EMPTY = "MISC", "_"
 
 
@@ -49,34 +61,42 @@ def take_meanings(sentence: Sentence) -> Sentence:
 
 
 def _entries(proposition: Proposition) -> Iterator[str]:
-    if proposition.definition:
-        yield f"Definition={_escape(proposition.definition)}"
-    if proposition.guessed:
-        yield "Guessed=Yes"
-    for frame in proposition.frames:
-        yield f"Frame={_escape(frame)}"
+    for name, each in _OF_PROPOSITION.items():
+        for text in _texts(getattr(proposition, each.name)):
+            yield f"{name}={text}"
     for argument in proposition.arguments:
-        if argument.meaning:
-            yield f"Meaning[{_escape(argument.role, _IN_ROLE)}]={_escape(argument.meaning)}"
+        for name, each in _OF_ARGUMENT.items():
+            for text in _texts(getattr(argument, each.name)):
+                yield f"{name}[{_escaped(argument.role, _IN_ROLE)}]={text}"
+
+
+def _texts(value: str | bool | tuple[str, ...] | None) -> list[str]:
+    if isinstance(value, tuple):
+        return list(map(_escaped, value))
+    return ["Yes" if value is True else _escaped(value)] if value else []
 
 
 def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Proposition:
-    values = {each[1]: _unescape(each[3]) for each in entries}
-    meanings = {_unescape(each[2]): _unescape(each[3]) for each in entries if each[2]}
-    return replace(
-        proposition,
-        definition=values.get("Definition"),
-        guessed="Guessed" in values,
-        frames=tuple(_unescape(each[3]) for each in entries if each[1] == "Frame"),
-        arguments=tuple(_with_meaning(each, meanings) for each in proposition.arguments),
-    )
+    found: dict[tuple[str, str | None], list[str]] = {}
+    for name, role, text in (entry.groups() for entry in entries):
+        found.setdefault((name, role and _unescape(role)), []).append(_unescape(text))
+
+    def values(fields: Mapping[str, Described], role: str | None) -> dict[str, Any]:
+        return {each.name: _value(each, found.get((name, role))) for name, each in fields.items()}
+
+    arguments = [replace(each, **values(_OF_ARGUMENT, each.role)) for each in proposition.arguments]
+    return replace(proposition, arguments=tuple(arguments), **values(_OF_PROPOSITION, None))
 
 
-def _with_meaning(argument: Argument, meanings: Mapping[str, str]) -> Argument:
-    return replace(argument, meaning=meanings.get(argument.role))
+def _value(field: Described, texts: list[str] | None) -> Any:  # noqa: ANN401
+    if not texts:
+        return field.default
+    if field.about.kind == "flag":
+        return True
+    return tuple(texts) if field.about.kind == "strings" else texts[-1]
 
 
-def _escape(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
+def _escaped(text: str, escapes: Mapping[str, str] = _ESCAPES) -> str:
     return "".join(escapes.get(character, character) for character in text)
 
 

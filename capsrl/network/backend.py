@@ -12,7 +12,7 @@ from capsrl.errors import ConfigError
 from capsrl.network.batches import collate_predicates
 from capsrl.network.network import Network, PropositionLogits
 from capsrl.predict import Floats, Ids
-from capsrl.predict.backend import Backend, Reading, Scores
+from capsrl.predict.backend import Backend, EncodedBatch, PropositionScores
 from capsrl.predict.indexing import IndexedSentence, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Sentence
@@ -29,6 +29,7 @@ class TorchBackend(Backend):
     device  cpu, cuda, cuda:1; default: the GPU if there is one
     """
 
+    runtime = "torch"
     batch_words = 2000
     max_pairs = 8192
 
@@ -58,7 +59,7 @@ class TorchBackend(Backend):
         return self.network.index(sentence, gold=False)
 
     @torch.inference_mode()
-    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """As `Backend.read`."""
         network = self.network.eval()
         bare = [with_predicates(item, ()) if item.predicates else item for item in items]
@@ -67,7 +68,7 @@ class TorchBackend(Backend):
             states = network.encode(batch)  # B T H
         states = states.float()
         predicates = network.finder(states).masked_fill(~batch.mask, -torch.inf)
-        return Reading(
+        return EncodedBatch(
             predicates=_floats(predicates),
             tags=None if network.tagger is None else _ids(network.tagger(states).argmax(-1)),
             states=(states, batch.mask),
@@ -76,13 +77,13 @@ class TorchBackend(Backend):
     @torch.inference_mode()
     def score(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
         n_iterations: int | None,
         trace: bool,
-    ) -> Scores:
+    ) -> PropositionScores:
         """As `Backend.score`."""
         network = self.network.eval()
         if self.marks_predicates:
@@ -134,7 +135,7 @@ def find_device(name: str | torch.device | None = None) -> torch.device:
         raise ConfigError(f"device: expected cpu, cuda or cuda:N, got {name}")
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         found = torch.cuda.device_count()
-        raise ConfigError(f"device: expected a GPU of this machine, which has {found}, got {name}")
+        raise ConfigError(f"device: no {name}; this machine has {found} GPUs")
     return device
 
 
@@ -152,11 +153,11 @@ def limited_threads(number: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
+def to_scores(logits: PropositionLogits, *, trace: bool = False) -> PropositionScores:
     """The scores as arrays; those of every iteration only if a trace is asked for."""
     routing, spans = logits.routing, logits.spans
-    probs, roles = most_probable(routing.final)
-    return Scores(
+    probs, roles = most_probable_class(routing.final)
+    return PropositionScores(
         roles=_ids(roles),
         probs=probs.cpu().numpy(),
         senses=_floats(logits.senses),
@@ -169,7 +170,7 @@ def to_scores(logits: PropositionLogits, *, trace: bool = False) -> Scores:
     )
 
 
-def most_probable(logits: Tensor) -> tuple[Tensor, Tensor]:
+def most_probable_class(logits: Tensor) -> tuple[Tensor, Tensor]:
     """As `decode.most_probable`, on the device.
 
     logits  ... classes

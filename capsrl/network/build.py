@@ -15,7 +15,7 @@ from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.elmo import Elmo
 from capsrl.network.embeddings.fasttext import FastText
-from capsrl.network.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, Tags, Words
+from capsrl.network.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, LearnedWords, Tags
 from capsrl.network.embeddings.source import WordSource
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.embeddings.vector_files import open_vectors
@@ -149,7 +149,7 @@ def _make_sources(
             else FastText.from_saved(folder / "fasttext")
         )
     if config.learned:
-        sources["learned"] = Words(words=inventory.words, width=config.learned, counts=words)
+        sources["learned"] = LearnedWords(words=inventory.words, width=config.learned, counts=words)
     if config.characters:
         if config.characters < MIN_CHARACTERS_WIDTH:
             raise ConfigError(

@@ -48,8 +48,8 @@ class BiLSTM(nn.Module):
         for forward_lstm, backward_lstm in zip(self.forwards, self.backwards, strict=True):
             states = variational_dropout(states, self.dropout, training=self.training)
             forward_states, _ = forward_lstm(states)
-            backward_states, _ = backward_lstm(_take(states, reverse))
-            states = torch.cat([forward_states, _take(backward_states, reverse)], -1)
+            backward_states, _ = backward_lstm(take(states, reverse))
+            states = torch.cat([forward_states, take(backward_states, reverse)], -1)
         return states
 
 
@@ -97,5 +97,6 @@ def _reversed_order(mask: Tensor) -> Tensor:
     return torch.where(positions < lengths, lengths - 1 - positions, positions)
 
 
-def _take(states: Tensor, order: Tensor) -> Tensor:
+def take(states: Tensor, order: Tensor) -> Tensor:
+    """The states of a sentence in another order: B T H by B T."""
     return states.gather(1, order.unsqueeze(-1).expand(-1, -1, states.shape[-1]))

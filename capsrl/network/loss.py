@@ -175,7 +175,7 @@ def sum_nll(logits: Tensor, target: Tensor | SparseTargets, temperature: float =
         )
     dense = logits.new_zeros(logits.shape)
     dense[target.rows, target.ids] = target.probs
-    return -(_normalize(dense, temperature) * logits.log_softmax(-1)).sum()
+    return -(_normalized(dense, temperature) * logits.log_softmax(-1)).sum()
 
 
 def _role_targets(
@@ -205,7 +205,7 @@ def role_probs(targets: SparseTargets, shape: torch.Size, temperature: float) ->
     dense = targets.probs.new_zeros(shape[0] * shape[1], shape[2])
     dense[targets.rows, targets.ids] = targets.probs
     dense[:, NO_ROLE_ID] = (1 - dense.sum(-1)).clamp(min=0)
-    return _normalize(dense, temperature).view(shape)
+    return _normalized(dense, temperature).view(shape)
 
 
 def _sum_role_nll(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tensor:
@@ -248,12 +248,12 @@ def _sum_predicate_loss(logits: Tensor, batch: Batch, temperature: float) -> Ten
         both = torch.stack(
             [batch.soft.predicate_probs, 1 - batch.soft.predicate_probs], -1
         )  # B T 2
-        probs = _normalize(both, temperature)[..., 0]
+        probs = _normalized(both, temperature)[..., 0]
     losses = functional.binary_cross_entropy_with_logits(logits.float(), probs, reduction="none")
     return (losses * is_known).sum()
 
 
-def _normalize(probs: Tensor, temperature: float) -> Tensor:
+def _normalized(probs: Tensor, temperature: float) -> Tensor:
     """Scale rows to a sum of 1 at this temperature; rows of zeros stay as they are.
 
     probs  ... classes

@@ -101,7 +101,7 @@ class Network(nn.Module):
     def index(
         self, sentence: Sentence, *, gold: bool = True, partial: bool = False
     ) -> IndexedSentence:
-        """The sentence as numbers; see `batches.index_sentence`."""
+        """The sentence as numbers; see `indexing.index_sentence`."""
         return index_sentence(sentence, self.vectors, self.inventory, gold=gold, partial=partial)
 
     def collate(

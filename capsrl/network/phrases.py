@@ -55,15 +55,15 @@ class PhraseScorer(nn.Module):
         positions = torch.arange(states.shape[1], device=states.device)
         distance = positions - positions.unsqueeze(1)  # T T: from head to edge
         near = distance.abs().clamp(max=self.max_distance)
-        firsts = _match(first_query, first_key) + self.of_distance[0][near]
-        lasts = _match(last_query, last_key) + self.of_distance[1][near]
+        firsts = _dot_products(first_query, first_key) + self.of_distance[0][near]
+        lasts = _dot_products(last_query, last_key) + self.of_distance[1][near]
         return PhraseLogits(
             firsts=firsts.masked_fill(distance > 0, -1e9),
             lasts=lasts.masked_fill((distance < 0) | ~mask.unsqueeze(1), -1e9),
         )
 
 
-def _match(queries: Tensor, keys: Tensor) -> Tensor:
+def _dot_products(queries: Tensor, keys: Tensor) -> Tensor:
     """Scaled dot products, P T T."""
     scale: float = queries.shape[-1] ** -0.5
     return torch.bmm(queries * scale, keys.transpose(1, 2))

@@ -35,7 +35,7 @@ from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
 from capsrl.predict.calibration import Calibration
 from capsrl.predict.folder import (
-    FRAMES,
+    FRAMES_FILE,
     MODEL_FORMAT,
     SCALE,
     read_config,
@@ -67,10 +67,10 @@ def save_network(
         raise ModelError(f"{folder}: exists and is not a model folder; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with replacing_folder(folder) as new:
-        _write_json(new / "config.json", {"format": MODEL_FORMAT, **dataclasses.asdict(config)})
-        _write_json(new / "vocab.json", network.inventory.to_dict())
+        _save_json(new / "config.json", {"format": MODEL_FORMAT, **dataclasses.asdict(config)})
+        _save_json(new / "vocab.json", network.inventory.to_dict())
         if len(network.inventory.frames):
-            network.inventory.frames.save(new / FRAMES)
+            network.inventory.frames.save(new / FRAMES_FILE)
         save_weights(network.state_dict(), new, precision=precision)
         network.vectors.save_files(new)
         if calibration is not None:
@@ -88,7 +88,7 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     check_weights(weights, wanted, source=folder)
     extra = sorted(weights.keys() - wanted.keys())
     if extra:
-        raise ModelError(f"{folder}: got tensor {extra[0]}, which config.json does not require")
+        raise ModelError(f"{folder}: tensor {extra[0]} is not part of the network of config.json")
     network.load_state_dict(weights, assign=True)
     attach_files(network, config.embeddings)
     return network, config
@@ -123,7 +123,7 @@ def _is_replaceable(folder: Path) -> bool:
     return folder.is_dir() and (not any(folder.iterdir()) or (folder / "vocab.json").is_file())
 
 
-def _write_json(file: Path, data: dict[str, Any]) -> None:
+def _save_json(file: Path, data: dict[str, Any]) -> None:
     text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
     # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \udc00 is
     # also its escape in JSON.
@@ -135,7 +135,7 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
     shards: list[dict[str, Tensor]] = [{}]
     size = 0
     for name, tensor in sorted(weights.items()):
-        stored = _encode(name, tensor.detach().cpu(), precision)
+        stored = _quantize(name, tensor.detach().cpu(), precision)
         more = sum(part.numel() * part.element_size() for part in stored.values())
         if shards[-1] and size + more > SHARD_BYTES:
             shards.append({})
@@ -155,7 +155,7 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
         try:
             stored.update(load_file(file))
         except (SafetensorError, OSError) as error:
-            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+            raise ModelError(f"{file}: not a safetensors file: {error}") from None
     weights: dict[str, Tensor] = {}
     for name, tensor in stored.items():
         if name.endswith(SCALE):
@@ -177,7 +177,7 @@ def _dequantize(quantized: Tensor, scale: Tensor) -> Tensor:
     return torch.from_numpy(np.multiply(quantized.numpy(), by_row, dtype=np.float32))
 
 
-def _encode(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
+def _quantize(name: str, tensor: Tensor, precision: Precision) -> dict[str, Tensor]:
     if not tensor.is_floating_point() or precision == "full":
         return {name: tensor.contiguous()}
     if precision == "half" or tensor.dim() < 2:

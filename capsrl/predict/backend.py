@@ -19,7 +19,7 @@ from capsrl.sentence import Sentence
 
 
 @dataclass(frozen=True)
-class Reading:
+class EncodedBatch:
     """What a network makes of the sentences of a batch before it looks at their predicates.
 
     predicates  B T  logits: above 0 for a predicate, -inf at padding
@@ -33,7 +33,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Scores:
+class PropositionScores:
     """The scores of the propositions of some predicates, one row each; words are padded to T.
 
     roles     P T         ids of the most probable roles after the last iteration
@@ -61,6 +61,7 @@ class Scores:
 class Backend(ABC):
     """Runs a network on sentences.
 
+    runtime           onnx or torch
     device            cpu, or a GPU: cuda:0
     has_tagger        the network predicts parts of speech
     marks_predicates  the network encodes a sentence once per predicate, in `score`
@@ -71,6 +72,7 @@ class Backend(ABC):
     """
 
     inventory: Inventory
+    runtime: str
     device: str
     has_tagger: bool
     marks_predicates: bool
@@ -84,19 +86,19 @@ class Backend(ABC):
         """The sentence as numbers, with the positions of the predicates it marks."""
 
     @abstractmethod
-    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """Encode the words of the sentences of a batch."""
 
     @abstractmethod
     def score(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
         n_iterations: int | None,
         trace: bool,
-    ) -> Scores:
+    ) -> PropositionScores:
         """Score the predicates of some sentences.
 
         reading       of the batch; None if predicates are marked

@@ -9,7 +9,7 @@ the curves.
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,21 +20,15 @@ from numpy.typing import ArrayLike, NDArray
 from capsrl.errors import ModelError
 from capsrl.files.opening import open_writer
 from capsrl.predict.inventory import Inventory
-from capsrl.sentence import Proposition
 
 Floats = NDArray[np.float64]
-Probabilities = (
-    Sequence[float | None] | Floats
-)  # None is not expected, but possible in Propositions
+Probabilities = Sequence[float] | Floats
 
 FILE = "calibration.json"
 _GUESSED = "guessed"
 _GROUPS = ((64, "64+"), (16, "16-63"), (4, "4-15"), (1, "1-3"), (0, "0"))
-FORMAT = 1  # version of the file; raised when older versions of capsrl cannot read it
-PREDICATE = "predicate"  # the only group of predicates
-# The probability of every guessed sense before calibration: the network compares a guess with the
-# other senses of a word that is only spelled alike, and is certain of it if there are none.
-GUESS = 0.5
+_NEWEST = 1  # version of the file; raised when older versions of capsrl cannot read it
+_GUESS = 0.5  # the probability of every guessed sense before calibration
 DIGITS = 6  # of calibrated probabilities; more are noise, which would fill the files
 _LARGEST = 36.0  # log odds of the largest number below 1
 
@@ -102,7 +96,7 @@ class Calibration:
     Those of senses, arguments and propositions give the probability under the condition that the
     predicate is right; for predicates that were found, it is multiplied by that of the predicate.
 
-    senses        groups: see `sense_group`
+    senses        groups: see `group_of`
     arguments     groups: roles
     propositions  groups: those of senses
     """
@@ -120,13 +114,12 @@ class Calibration:
         A whole proposition is never more probable than its sense or one of its arguments. The
         results have DIGITS digits.
 
-        groups  P  see `sense_group`
+        groups  P  see `group_of`
         roles   A
         """
-        found = self.predicates(raw.predicates, [PREDICATE] * len(raw.predicates))
+        found = self.predicates(raw.predicates, [""] * len(raw.predicates))
         factors = np.where(np.isnan(raw.predicates), 1.0, found)
-        guessed = np.array([group == _GUESSED for group in groups], bool)
-        senses = self.senses(np.where(guessed, GUESS, raw.senses), groups) * factors
+        senses = self.senses(sense_probs(raw.senses, groups), groups) * factors
         arguments = self.arguments(raw.arguments, roles) * factors[raw.owners]
         wholes: Floats = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
         np.minimum.at(wholes, raw.owners, arguments)
@@ -139,37 +132,9 @@ class Calibration:
             owners=raw.owners,
         )
 
-    def apply(
-        self, propositions: Sequence[Proposition], sense_counts: Mapping[str, int]
-    ) -> list[Proposition]:
-        """The propositions that the network predicts, with calibrated probabilities.
-
-        sense_counts  frequency of each sense in training
-        """
-        groups = [sense_group(each, sense_counts) for each in propositions]
-        roles = [argument.role for each in propositions for argument in each.arguments]
-        found = self.calibrate(_confidences(propositions), groups, roles)
-        probs = iter(found.arguments.tolist())
-        return [
-            replace(
-                each,
-                arguments=tuple(replace(one, probability=next(probs)) for one in each.arguments),
-                probability=sense,
-                predicate_probability=None if each.predicate_probability is None else predicate,
-                joint_probability=whole,
-            )
-            for each, predicate, sense, whole in zip(
-                propositions,
-                found.predicates.tolist(),
-                found.senses.tolist(),
-                found.propositions.tolist(),
-                strict=True,
-            )
-        ]
-
     def to_dict(self) -> dict[str, Any]:
         """The curves as plain lists and numbers; inverse of `from_dict`."""
-        return {"format": FORMAT, **asdict(self)}
+        return {"format": _NEWEST, **asdict(self)}
 
     def save(self, folder: Path) -> Path:
         """Write the curves into a model folder, atomically, and return the file."""
@@ -182,34 +147,36 @@ class Calibration:
         """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
         if not isinstance(data, dict) or not isinstance(data.get("format"), int):
             raise ModelError(f"{source}: expected a JSON object with a format, got {data!r:.60}")
-        if data["format"] > FORMAT:
+        if data["format"] > _NEWEST:
             raise ModelError(
-                f"{source}: expected format {FORMAT} or older, got {data['format']}; upgrade capsrl"
+                f"{source}: expected format {_NEWEST} or older, got {data['format']}; "
+                "upgrade capsrl"
             )
         return cls(
             **{f.name: _read_curve(data.get(f.name), f"{source}: {f.name}") for f in fields(cls)}
         )
 
 
-def sense_prob(proposition: Proposition) -> float | None:
-    """The probability of the sense that is calibrated; for guesses always the same."""
-    return GUESS if proposition.guessed else proposition.probability
+def sense_probs(raw: Floats, groups: Sequence[str]) -> Floats:
+    """The probabilities of senses that are calibrated; guesses have all the same.
 
+    The network compares a guess with the other senses of a word that is only spelled alike, and is
+    certain of it if there are none.
 
-def sense_group(proposition: Proposition, sense_counts: Mapping[str, int]) -> str:
-    """The group of the sense of a proposition: how often training had it, and if it is certain.
-
-    The groups are `guessed`, `0`, `1-3`, `4-15`, `16-63` and `64+`; those of a sense without
-    alternatives begin with `only `.
+    raw     P  those of the network
+    groups  P
     """
-    is_only = proposition.probability == 1
-    return group_of(proposition.sense, sense_counts, is_only=is_only, guessed=proposition.guessed)
+    return np.where([group == _GUESSED for group in groups], _GUESS, raw)
 
 
 def group_of(
     sense: str | None, sense_counts: Mapping[str, int], *, is_only: bool, guessed: bool
 ) -> str:
-    """As `sense_group`, for a sense that is certain or not, guessed or not."""
+    """The group of a sense: how often training had it, and if it is certain.
+
+    The groups are `guessed`, `0`, `1-3`, `4-15`, `16-63` and `64+`; those of a sense without
+    alternatives begin with `only `.
+    """
     if guessed:
         return _GUESSED
     count = sense_counts.get(sense or "", 0)
@@ -230,21 +197,8 @@ def load_calibration(folder: Path) -> Calibration | None:
     except FileNotFoundError:
         return None
     except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
+        raise ModelError(f"{file}: not JSON: {error}") from None
     return Calibration.from_dict(data, source=str(file))
-
-
-def _confidences(propositions: Sequence[Proposition]) -> Confidences:
-    """The probabilities that propositions have, in columns."""
-    predicates = [each.predicate_probability for each in propositions]
-    arguments = [one.probability for each in propositions for one in each.arguments]
-    return Confidences(
-        predicates=np.array(predicates, np.float64),  # None becomes NaN
-        senses=np.array([each.probability for each in propositions], np.float64),
-        propositions=np.array([each.joint_probability for each in propositions], np.float64),
-        arguments=np.array(arguments, np.float64),
-        owners=np.repeat(np.arange(len(propositions)), [len(p.arguments) for p in propositions]),
-    )
 
 
 def _read_curve(data: object, source: str) -> Curve:
@@ -256,16 +210,16 @@ def _read_curve(data: object, source: str) -> Curve:
             raise ModelError(f"{source}.{name}: expected rising numbers, got {numbers!r:.60}")
     if len(knots) != len(values):
         raise ModelError(f"{source}: expected {len(knots)} values, got {len(values)}")
-    if not isinstance(offsets, dict) or not all(map(_is_number, offsets.values())):
+    if not isinstance(offsets, dict) or not all(map(_is_finite, offsets.values())):
         raise ModelError(f"{source}.offsets: expected an object of numbers, got {offsets!r:.60}")
     return Curve(tuple(knots), tuple(values), offsets)
 
 
 def _is_nondecreasing(numbers: object) -> bool:
-    if not isinstance(numbers, list) or not numbers or not all(map(_is_number, numbers)):
+    if not isinstance(numbers, list) or not numbers or not all(map(_is_finite, numbers)):
         return False
     return all(low <= high for low, high in pairwise(numbers))
 
 
-def _is_number(value: object) -> bool:
+def _is_finite(value: object) -> bool:
     return isinstance(value, int | float) and math.isfinite(value)

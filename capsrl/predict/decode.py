@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.frames.index import NO_FRAMES, FrameIndex
+from capsrl.options import Options
 from capsrl.predict import Floats, Ids
-from capsrl.predict.backend import Scores
+from capsrl.predict.backend import PropositionScores
 from capsrl.predict.calibration import Confidences
 from capsrl.predict.candidates import (
     UNTRAINED_ODDS,
@@ -22,8 +23,10 @@ from capsrl.predict.candidates import (
     score_senses,
 )
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
-from capsrl.sentence import Argument, Phrase, Proposition, Trace
+from capsrl.sentence import Argument, Proposition, Sentence, Trace, phrase_at
+from capsrl.text.phrases import find_phrase
 
+_DEFAULTS = Options()
 _NUMBERED = frozenset(f"A{number}" for number in range(6))
 
 
@@ -52,7 +55,7 @@ class Decoded:
 
 
 def decode(
-    scores: Scores,
+    scores: PropositionScores,
     *,
     positions: Sequence[int],
     candidates: Sequence[Candidates],
@@ -94,57 +97,90 @@ def decode(
     )
 
 
-def build_propositions(decoded: Decoded, frames: FrameIndex = NO_FRAMES) -> list[Proposition]:
-    """Make a proposition of each decoded predicate; the frames say what senses and roles mean."""
+def build_propositions(
+    decoded: Decoded,
+    sentences: Sequence[Sentence],
+    options: Options = _DEFAULTS,
+    frames: FrameIndex = NO_FRAMES,
+) -> list[Proposition | None]:
+    """Make the proposition of each decoded predicate, with forms, offsets and phrases.
+
+    None for one that is less probable than the options ask for.
+
+    sentences  P  the sentence of each predicate
+    frames     say what senses and roles mean
+    """
     found = decoded.confidences
-    arguments: list[list[Argument]] = [[] for _ in decoded.positions]
-    none = [None] * len(decoded.words)
-    phrases: Sequence[tuple[int, int] | None] = decoded.phrases or none
-    for owner, word, role, probability, phrase in zip(
+    arguments = _build_arguments(decoded, sentences, options, frames)
+    propositions: list[Proposition | None] = []
+    for row, (sentence, position, sense, predicate, probability, whole) in enumerate(
+        zip(
+            sentences,
+            decoded.positions,
+            decoded.senses,
+            found.predicates.tolist(),
+            found.senses.tolist(),
+            found.propositions.tolist(),
+            strict=True,
+        )
+    ):
+        if probability < options.sense_threshold or whole < options.proposition_threshold:
+            propositions.append(None)
+            continue
+        start, end = (None, None) if sentence.offsets is None else sentence.offsets[position]
+        propositions.append(
+            Proposition(
+                position,
+                sense,
+                tuple(arguments[row]),
+                probability,
+                start,
+                end,
+                trace=decoded.traces[row],
+                form=sentence.words[position],
+                guessed=decoded.guessed[row],
+                definition=frames.definition(sense),
+                frames=frames.links(sense),
+                predicate_probability=None if predicate != predicate else predicate,  # NaN: marked
+                joint_probability=whole,
+            )
+        )
+    return propositions
+
+
+def _build_arguments(
+    decoded: Decoded, sentences: Sequence[Sentence], options: Options, frames: FrameIndex
+) -> list[list[Argument]]:
+    """The arguments of each predicate that are as probable as the options ask for."""
+    found = decoded.confidences
+    arguments: list[list[Argument]] = [[] for _ in sentences]
+    edges: Sequence[tuple[int, int] | None] = decoded.phrases or [None] * len(decoded.words)
+    for owner, word, role, probability, edge in zip(
         found.owners.tolist(),
         decoded.words,
         decoded.roles,
         found.arguments.tolist(),
-        phrases,
+        edges,
         strict=True,
     ):
+        if probability < options.threshold:
+            continue
+        sentence, phrase = sentences[owner], None
+        if options.phrases:
+            # Without the model's own phrase that of the parse, if there is one.
+            edge = edge or find_phrase(sentence, decoded.positions[owner], role, word)
+            phrase = edge and phrase_at(sentence, *edge)
+        start, end = (None, None) if sentence.offsets is None else sentence.offsets[word]
+        meaning = frames.meaning(decoded.senses[owner], role)
+        form = sentence.words[word]
         arguments[owner].append(
-            Argument(
-                role,
-                word,
-                probability,
-                phrase=None if phrase is None else Phrase(*phrase),
-                meaning=frames.meaning(decoded.senses[owner], role),
-            )
+            Argument(role, word, probability, start, end, form, phrase, meaning)
         )
-    return [
-        Proposition(
-            predicate=position,
-            sense=sense,
-            arguments=tuple(arguments[row]),
-            probability=probability,
-            trace=decoded.traces[row],
-            guessed=decoded.guessed[row],
-            definition=frames.definition(sense),
-            frames=frames.links(sense),
-            predicate_probability=None if predicate != predicate else predicate,  # NaN: marked
-            joint_probability=whole,
-        )
-        for row, (position, sense, predicate, probability, whole) in enumerate(
-            zip(
-                decoded.positions,
-                decoded.senses,
-                found.predicates.tolist(),
-                found.senses.tolist(),
-                found.propositions.tolist(),
-                strict=True,
-            )
-        )
-    ]
+    return arguments
 
 
 def _choose_senses(
-    scores: Scores,
+    scores: PropositionScores,
     candidates: Sequence[Candidates],
     owners: Ids,
     roles: Sequence[str],
@@ -214,7 +250,7 @@ def _choose_sense(
     return senses[best], probability_of(best, logits)
 
 
-def _phrases(scores: Scores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:
+def _phrases(scores: PropositionScores, owners: Ids, words: Ids) -> list[tuple[int, int]] | None:
     """The first and last word of the phrase of every argument."""
     if scores.firsts is None or scores.lasts is None:
         return None
@@ -246,7 +282,9 @@ def softmax(logits: Floats) -> Floats:
     return probs
 
 
-def _traces(scores: Scores, lengths: Sequence[int], inventory: Inventory) -> list[Trace | None]:
+def _traces(
+    scores: PropositionScores, lengths: Sequence[int], inventory: Inventory
+) -> list[Trace | None]:
     assert scores.steps is not None
     probs = softmax(scores.steps)  # N+1 P T R
     return [

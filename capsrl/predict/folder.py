@@ -24,7 +24,7 @@ MODEL_FORMAT = 1  # version of the folder; raised when older versions of capsrl 
 # The exported graphs, optional. TRACED computes the same as PROPOSITIONS, with any number of
 # iterations.
 SENTENCES, PROPOSITIONS, TRACED = "sentences.onnx", "propositions.onnx", "propositions-trace.onnx"
-FRAMES = "frames.tsv"  # optional; see `FrameIndex`
+FRAMES_FILE = "frames.tsv"  # optional; see `FrameIndex`
 TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows
 
@@ -57,10 +57,10 @@ def read_config(folder: Path) -> ModelConfig:
 def read_inventory(folder: Path) -> Inventory:
     """The inventory of a model, with its frames; raises ModelError as `read_config`."""
     inventory = Inventory.from_dict(read_json(folder / "vocab.json"), source=str(folder))
-    if not (folder / FRAMES).exists():
+    if not (folder / FRAMES_FILE).exists():
         return inventory
     try:
-        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES))
+        return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES_FILE))
     except DataError as error:
         raise ModelError(str(error)) from None
 
@@ -84,9 +84,9 @@ def read_json(file: Path) -> dict[str, Any]:
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+        raise ModelError(f"{file.parent}: {file.name} is missing") from None
     except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
+        raise ModelError(f"{file}: not JSON: {error}") from None
     if not isinstance(data, dict):
         raise ModelError(f"{file}: expected a JSON object, got {type(data).__name__}")
     return data
@@ -102,8 +102,7 @@ def choose_runtime(folder: Path, device: object, runtime: str | None) -> Runtime
         raise ConfigError(f"device: expected cpu with runtime onnx, got {device}")
     if runtime == "onnx" and not exported:
         raise ModelError(
-            f"{folder}: expected {SENTENCES} and {PROPOSITIONS}, got no such files; make them "
-            f"with `capsrl export {folder}`"
+            f"{folder}: not exported; `capsrl export {folder}` makes {SENTENCES} and {PROPOSITIONS}"
         )
     usable = exported and on_cpu and find_spec("onnxruntime") is not None
     return "onnx" if runtime == "onnx" or (runtime is None and usable) else "torch"
@@ -114,15 +113,15 @@ def weight_files(folder: Path) -> list[Path]:
     digits = "[0-9]" * 5
     files = sorted(folder.glob(f"weights-{digits}-of-{digits}.safetensors"))
     if not files:
-        raise ModelError(f"{folder}: expected weights-*.safetensors, got no such file")
+        raise ModelError(f"{folder}: weights-*.safetensors are missing")
     count = int(files[-1].stem.rpartition("-of-")[2])
     expected = [folder / shard_name(number, count) for number in range(1, count + 1)]
     missing = [file.name for file in expected if file not in files]
     if missing:
-        raise ModelError(f"{folder}: expected {missing[0]}, got no such file")
+        raise ModelError(f"{folder}: {missing[0]} is missing")
     extra = [file.name for file in files if file not in expected]
     if extra:
-        raise ModelError(f"{folder}: expected {count} files of weights, got {extra[0]} beside them")
+        raise ModelError(f"{folder}: {extra[0]} is none of the {count} files of weights")
     return files
 
 
@@ -154,7 +153,7 @@ def find_stored(folder: Path) -> dict[str, Stored]:
         try:
             found.update(_read_header(file))
         except (ValueError, KeyError, OSError) as error:
-            raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+            raise ModelError(f"{file}: not a safetensors file: {error}") from None
     return found
 
 

@@ -6,18 +6,22 @@ and `group_predicates` their predicates.
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from capsrl.predict import Ids
+from capsrl.predict import Ids, to_ids
 from capsrl.predict.candidates import Candidates
 from capsrl.predict.inventory import Inventory, lemma_of
 from capsrl.sentence import Sentence
 
 IGNORED = -100  # the target that torch's losses ignore
 _NONE = np.zeros(0, np.int64)
+
+
+def _none() -> Ids:
+    return _NONE  # always the same array
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +47,15 @@ class IndexedSentence:
     length: int
     source_items: Mapping[str, Any]
     predicates: tuple[int, ...]
-    lemmas: tuple[str, ...]
-    roles: Ids
-    senses: Ids
-    patterns: Ids
-    tags: Ids | None
-    firsts: Ids
-    lasts: Ids
-    partial: bool = False
+    lemmas: tuple[str, ...] = ()
     candidates: tuple[Candidates, ...] = ()
+    roles: Ids = field(default_factory=_none)
+    senses: Ids = field(default_factory=_none)
+    patterns: Ids = field(default_factory=_none)
+    tags: Ids | None = None
+    firsts: Ids = field(default_factory=_none)
+    lasts: Ids = field(default_factory=_none)
+    partial: bool = False
 
 
 class WordIndex(Protocol):
@@ -136,21 +140,14 @@ def with_predicates(
     lemmas: Sequence[str] = (),
     candidates: Sequence[Candidates] = (),
 ) -> IndexedSentence:
-    """The same sentence with predicates at these positions, by default without their lemmas."""
+    """The same sentence, without gold answers, with predicates at these positions."""
     return IndexedSentence(  # `replace` takes three times as long
-        n_words=item.n_words,
-        length=item.length,
-        source_items=item.source_items,
-        predicates=tuple(positions),
-        lemmas=tuple(lemmas),
-        roles=item.roles,
-        senses=item.senses,
-        patterns=item.patterns,
-        tags=item.tags,
-        firsts=item.firsts,
-        lasts=item.lasts,
-        partial=item.partial,
-        candidates=tuple(candidates),
+        item.n_words,
+        item.length,
+        item.source_items,
+        tuple(positions),
+        tuple(lemmas),
+        tuple(candidates),
     )
 
 
@@ -172,20 +169,8 @@ def index_sentence(
     """
     n_words = len(sentence.words)
     source_items = vectors.index(sentence)
-    indexed = IndexedSentence(
-        n_words=n_words,
-        length=max(n_words, vectors.length(source_items)),
-        source_items=source_items,
-        predicates=sentence.predicates,
-        lemmas=(),
-        roles=_NONE,
-        senses=_NONE,
-        patterns=_NONE,
-        tags=None,
-        firsts=_NONE,
-        lasts=_NONE,
-        partial=partial,
-    )
+    length = max(n_words, vectors.length(source_items))
+    indexed = IndexedSentence(n_words, length, source_items, sentence.predicates, partial=partial)
     return _with_gold(indexed, sentence, inventory) if gold else indexed
 
 
@@ -210,9 +195,9 @@ def _with_gold(
         indexed,
         lemmas=lemmas,
         roles=roles,
-        senses=_array([_sense_index(sense, lemma, inventory) for sense, lemma in pairs]),
-        patterns=_array([_pattern_id(sense, lemma, inventory) for sense, lemma in pairs]),
-        tags=_array(inventory.tags.ids(tags)) if tags else None,
+        senses=to_ids([_sense_index(sense, lemma, inventory) for sense, lemma in pairs]),
+        patterns=to_ids([_pattern_id(sense, lemma, inventory) for sense, lemma in pairs]),
+        tags=to_ids(inventory.tags.ids(tags)) if tags else None,
         firsts=firsts,
         lasts=lasts,
     )
@@ -228,11 +213,11 @@ def predicate_arrays(items: Sequence[IndexedSentence], inventory: Inventory) -> 
     for row, ids in enumerate(candidates):
         padded[row, : len(ids)] = ids
     return {
-        "rows": _array([number for number, item in enumerate(items) for _ in item.predicates]),
-        "positions": _array([position for item in items for position in item.predicates]),
-        "lemmas": _array(inventory.lemmas.ids(lemmas)),
+        "rows": to_ids([number for number, item in enumerate(items) for _ in item.predicates]),
+        "positions": to_ids([position for item in items for position in item.predicates]),
+        "lemmas": to_ids(inventory.lemmas.ids(lemmas)),
         "candidates": padded,
-        "n_candidates": _array([len(ids) for ids in candidates]),
+        "n_candidates": to_ids([len(ids) for ids in candidates]),
     }
 
 
@@ -244,7 +229,3 @@ def _sense_index(sense: str | None, lemma: str, inventory: Inventory) -> int:
 def _pattern_id(sense: str | None, lemma: str, inventory: Inventory) -> int:
     pattern = None if sense is None else inventory.pattern_id(sense, lemma)
     return IGNORED if pattern is None else pattern
-
-
-def _array(values: Sequence[int]) -> Ids:
-    return np.array(values, dtype=np.int64)

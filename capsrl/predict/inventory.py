@@ -153,7 +153,7 @@ class Inventory:
 
     def to_dict(self) -> dict[str, Any]:
         """The inventory without its frames as plain data for JSON."""
-        vocabs = {name: getattr(self, name).to_list() for name in _VOCABS}
+        vocabs = {name: getattr(self, name).to_list() for name in _VOCAB_KEYS}
         return {
             **vocabs,
             "senses": list(self.senses),
@@ -165,11 +165,13 @@ class Inventory:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Inventory":
         """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
-        names = (*_VOCABS, "senses", "sense_counts", "candidates", _LEMMATIZER)
+        names = (*_VOCAB_KEYS, "senses", "sense_counts", "candidates", _LEMMATIZER)
         missing = [name for name in names if name not in data]
         if missing:
-            raise ModelError(f"{source}: expected {', '.join(missing)}, got no such entry")
-        vocabs = {name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCABS}
+            raise ModelError(f"{source}: no entry {', '.join(missing)}")
+        vocabs = {
+            name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCAB_KEYS
+        }
         _check_senses(data, source)
         return cls(
             **vocabs,
@@ -179,11 +181,11 @@ class Inventory:
             lemmatizer=None
             if data[_LEMMATIZER] is None
             else Lemmatizer.from_dict(data[_LEMMATIZER], source=source),
-            frames=_described(data.get("descriptions") or {}),
+            frames=_frames_of(data.get("descriptions") or {}),
         )
 
 
-_VOCABS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
+_VOCAB_KEYS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
 _LEMMATIZER = "lemmatiser"  # the key in vocab.json, spelled as in the models that exist
 
 
@@ -213,7 +215,7 @@ def _are_ids(lists: Collection[Any], count: int) -> bool:
     return set(map(type, ids)) <= {int} and (not ids or (0 <= min(ids) and max(ids) < count))
 
 
-def _described(descriptions: Mapping[str, Mapping[str, str]]) -> FrameIndex:
+def _frames_of(descriptions: Mapping[str, Mapping[str, str]]) -> FrameIndex:
     """The index of a model of format 1 that was trained with frame files: sense -> role -> text."""
     rolesets = (
         Roleset(
@@ -249,8 +251,7 @@ def build_inventory(
         _count_senses(sentence, counts["sense"], senses_of_lemma)
     if not counts["sense"]:
         raise DataError(
-            f"{source}: expected predicates with senses, got none; "
-            "a file without senses cannot be used for training"
+            f"{source}: no predicate has a sense; a file without senses cannot be used for training"
         )
     for sentence in partial:
         counts["word"].update(sentence.words)

@@ -18,9 +18,17 @@ from onnxruntime import InferenceSession, SessionOptions
 
 from capsrl.errors import ModelError
 from capsrl.predict import Floats
-from capsrl.predict.backend import Backend, Reading, Scores
+from capsrl.predict.backend import Backend, EncodedBatch, PropositionScores
 from capsrl.predict.decode import most_probable
-from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, digest_of, find_stored, unsigned
+from capsrl.predict.folder import (
+    PROPOSITIONS,
+    SENTENCES,
+    TRACED,
+    TRANSFORMER,
+    digest_of,
+    find_stored,
+    unsigned,
+)
 from capsrl.predict.indexing import IndexedSentence, index_sentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
 from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
@@ -35,6 +43,7 @@ class OnnxBackend(Backend):
     n_iterations  of routing, that of the model
     """
 
+    runtime = "onnx"
     device = "cpu"
     marks_predicates = False
     batch_words = 500
@@ -52,7 +61,7 @@ class OnnxBackend(Backend):
         self.has_tagger = "tags" in _outputs(self._sentences)
         self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
         self._propositions = self._open(PROPOSITIONS)
-        transformer = folder / "transformer"
+        transformer = folder / TRANSFORMER
         self._words = _Words(SubwordReader(transformer, read_encoder_config(transformer)))
 
     @cached_property
@@ -69,7 +78,7 @@ class OnnxBackend(Backend):
         """As `Backend.index`."""
         return index_sentence(sentence, self._words, self.inventory, gold=False)
 
-    def read(self, items: Sequence[IndexedSentence]) -> Reading:
+    def read(self, items: Sequence[IndexedSentence]) -> EncodedBatch:
         """As `Backend.read`."""
         results = [self._read(item) for item in items]
         shape = (len(items), max(item.n_words for item in items))
@@ -79,23 +88,23 @@ class OnnxBackend(Backend):
             predicates[row, : len(logits)] = logits
             if tags is not None:
                 tags[row, : len(logits)] = found[0]
-        return Reading(predicates, tags, [states for states, *_ in results])
+        return EncodedBatch(predicates, tags, [states for states, *_ in results])
 
     def _read(self, item: IndexedSentence) -> list[Floats]:
-        subwords, words = self._words.reader.windows(item.source_items["transformer"])
+        subwords, words = self._words.reader.windows(item.source_items[TRANSFORMER])
         feed = {"subwords": subwords, "words": words}
         outputs: list[Floats] = self._sentences.run(self._names, feed)
         return outputs
 
     def score(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         *,
         n_iterations: int | None,
         trace: bool,
-    ) -> Scores:
+    ) -> PropositionScores:
         """As `Backend.score`."""
         assert reading is not None
         arrays = predicate_arrays(group, self.inventory)
@@ -118,7 +127,7 @@ class OnnxBackend(Backend):
         if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         probs, roles = most_probable(found.pop("roles"))
-        return Scores(roles=roles, probs=probs, **found)
+        return PropositionScores(roles=roles, probs=probs, **found)
 
 
 class _Words:
@@ -128,10 +137,10 @@ class _Words:
         self.reader = reader
 
     def index(self, sentence: Sentence) -> dict[str, Subwords]:
-        return {"transformer": self.reader.read(sentence)}
+        return {TRANSFORMER: self.reader.read(sentence)}
 
     def length(self, items: Mapping[str, Subwords]) -> int:
-        return len(items["transformer"].ids)
+        return len(items[TRANSFORMER].ids)
 
 
 def _with_start(final: Floats, steps: Floats | None) -> Floats:
@@ -168,12 +177,12 @@ def _open(file: Path, weights: str) -> InferenceSession:
         session = InferenceSession(
             str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW
         )
-        reason = "one of other weights"
+        reason = "it has others"
     except Exception as error:  # onnxruntime raises nothing narrower
         session, reason = None, " ".join(str(error).split())
     if session is None or session.get_modelmeta().custom_metadata_map.get("weights") != weights:
         raise ModelError(
-            f"{file}: expected a graph over the weights of this folder, got {reason:.200}; "
+            f"{file}: not a graph of the weights in this folder ({reason:.200}); "
             f"export it again: capsrl export {file.parent}"
         )
     return session

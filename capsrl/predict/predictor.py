@@ -1,20 +1,22 @@
 """Predict the propositions of sentences, batch by batch."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsrl.errors import ConfigError
+from capsrl.device import default_threads
+from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
-from capsrl.options import Options
+from capsrl.options import AUTO_SENTENCES, Options, decide_predicates
 from capsrl.predict import Ids
-from capsrl.predict.backend import Backend, Reading
+from capsrl.predict.backend import Backend, EncodedBatch
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
-from capsrl.predict.decode import build_propositions, decode
+from capsrl.predict.decode import Decoded, build_propositions, decode
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import Inventory
 from capsrl.sentence import Proposition, Sentence
@@ -49,19 +51,43 @@ class Predictor:
         """The roles, senses and words of the network."""
         return self.backend.inventory
 
+    def label_stream(
+        self,
+        sentences: Iterable[Sentence],
+        options: Options,
+        *,
+        batch_size: int | None = None,
+        threads: int | None = None,
+    ) -> Iterator[Sentence]:
+        """Label a stream of sentences in order, so many at a time as the backend reads ahead.
+
+        batch_size  maximum number of sentences in a batch; default: limited by words
+        threads     maximum number of CPU threads; default: chosen by how busy the machine is
+        """
+        decided = None
+        # `auto` is decided by so many sentences, whatever the device reads ahead.
+        for chunk in _read_ahead(sentences, max(self.backend.chunk_sentences, AUTO_SENTENCES)):
+            decided = decided or decide_predicates(options, chunk)
+            if options.predicates == "auto" and decided.predicates == "found":
+                if any(sentence.propositions for sentence in chunk):
+                    warnings.warn(
+                        f"predicates: none of the first {AUTO_SENTENCES:,} sentences marks any, so "
+                        "those of all are found; predicates='marked' takes the marks of later ones",
+                        stacklevel=2,
+                    )
+                    options = decided  # one warning is enough
+            yield from self.label(chunk, decided, batch_size, threads or default_threads())
+
     def label(
         self,
         sentences: Sequence[Sentence],
         options: Options,
-        *,
         batch_size: int | None = None,
         threads: int = 1,
     ) -> list[Sentence]:
         """Label sentences in batches of similar length.
 
-        options     with `predicates` marked or found; `auto` has been decided before
-        batch_size  maximum number of sentences in a batch; default: limited by words
-        threads     maximum number of CPU threads
+        options  with `predicates` marked or found; `auto` has been decided before
         """
         labeled = list(sentences)
         items: dict[int, IndexedSentence] = {}
@@ -110,26 +136,27 @@ class Predictor:
         propositions: list[list[Proposition]] = [[] for _ in items]
         for numbers, group in group_predicates(items, max_pairs=self.backend.max_pairs):
             owners = [n for n, item in zip(numbers, group, strict=True) for _ in item.predicates]
-            for owner, proposition in zip(
-                owners,
-                self._label_group(reading, group, numbers, predicate_probs, owners, options),
-                strict=True,
-            ):
-                if _is_probable(proposition, options):
-                    kept = _with_probable_arguments(proposition, options.threshold)
-                    propositions[owner].append(kept)
-        return [s.with_propositions(p) for s, p in zip(sentences, propositions, strict=True)]
+            decoded = self._label_group(reading, group, numbers, predicate_probs, owners, options)
+            of_predicates = [sentences[owner] for owner in owners]
+            found = build_propositions(decoded, of_predicates, options, self.frames)
+            for owner, proposition in zip(owners, found, strict=True):
+                if proposition is not None:
+                    propositions[owner].append(proposition)
+        return [
+            replace(sentence, propositions=tuple(sorted(each, key=lambda one: one.predicate)))
+            for sentence, each in zip(sentences, propositions, strict=True)
+        ]
 
     def _label_group(
         self,
-        reading: Reading | None,
+        reading: EncodedBatch | None,
         group: Sequence[IndexedSentence],
         numbers: Sequence[int],
         predicate_probs: NDArray[np.float64] | None,
         owners: Sequence[int],
         options: Options,
-    ) -> list[Proposition]:
-        """The propositions of some predicates of a batch.
+    ) -> Decoded:
+        """The senses and arguments of some predicates of a batch, with calibrated probabilities.
 
         numbers          the sentences of the group
         predicate_probs  B T  how likely each word is a predicate; None if predicates are marked
@@ -147,18 +174,18 @@ class Predictor:
             inventory=self.inventory,
             trace=options.trace,
         )
-        raw = decoded.confidences
+        found = decoded.confidences
         if predicate_probs is not None:
-            raw = replace(raw, predicates=predicate_probs[owners, positions])
+            found = replace(found, predicates=predicate_probs[owners, positions])
         if self.calibration is not None and not options.uncalibrated:
             groups = [
                 group_of(sense, self._sense_counts, is_only=prob == 1, guessed=guessed)
                 for sense, prob, guessed in zip(
-                    decoded.senses, raw.senses.tolist(), decoded.guessed, strict=True
+                    decoded.senses, found.senses.tolist(), decoded.guessed, strict=True
                 )
             ]
-            raw = self.calibration.calibrate(raw, groups, decoded.roles)
-        return build_propositions(replace(decoded, confidences=raw), self.frames)
+            found = self.calibration.calibrate(found, groups, decoded.roles)
+        return replace(decoded, confidences=found)
 
     def _with_candidates(
         self,
@@ -178,6 +205,25 @@ class Predictor:
         ]
         positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
         return with_predicates(item, positions, lemmas, found)
+
+
+def _read_ahead(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
+    """Yield lists of `size` sentences; if reading raises, those read before are yielded first."""
+    chunk: list[Sentence] = []
+    try:
+        for sentence in sentences:
+            if not isinstance(sentence, Sentence):
+                raise DataError(f"expected Sentences, got {sentence!r:.60}; label() takes raw text")
+            chunk.append(sentence)
+            if len(chunk) == size:
+                yield chunk
+                chunk = []
+    except Exception:
+        if chunk:
+            yield chunk
+        raise
+    if chunk:
+        yield chunk
 
 
 def _make_batches(
@@ -244,23 +290,6 @@ def find_lemmas(
     return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
 
 
-def _is_probable(proposition: Proposition, options: Options) -> bool:
-    """Whether the probabilities of sense and whole proposition reach their thresholds."""
-    assert proposition.probability is not None and proposition.joint_probability is not None
-    return (
-        proposition.probability >= options.sense_threshold
-        and proposition.joint_probability >= options.proposition_threshold
-    )
-
-
-def _with_probable_arguments(proposition: Proposition, threshold: float) -> Proposition:
-    """The proposition with those arguments whose probability reaches the threshold."""
-    if threshold == 0:
-        return proposition
-    kept = tuple(a for a in proposition.arguments if (a.probability or 0.0) >= threshold)
-    return replace(proposition, arguments=kept)
-
-
 def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) -> Sequence[int]:
     """Only the predicates with the requested parts of speech."""
     if options.pos is None:
@@ -268,7 +297,7 @@ def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) ->
     tags = sentence.tags
     if tags is None:
         raise ConfigError(
-            "pos: expected words with tags, or a model with a tagger, got neither; without tags "
-            "predicates cannot be selected by part of speech"
+            "pos: predicates are selected by the tags of words; give words with tags, or use a "
+            "model with a tagger"
         )
     return [each for each in positions if predicate_pos(tags[each]) in options.pos]

@@ -4,7 +4,6 @@ A sentence longer than the encoder accepts is read in windows that overlap by ha
 is taken from the window in which it has most context; nothing is truncated.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from capsrl.errors import ModelError, install_hint
+from capsrl.predict import Ids, to_ids
+from capsrl.predict.folder import read_json
 from capsrl.predict.wordpiece import WordPiece, read_wordpiece
 from capsrl.sentence import Sentence
 from capsrl.text.spacing import spaces_before
@@ -25,9 +26,8 @@ if TYPE_CHECKING:  # an extra, for tokenizers unlike that of BERT
 # Characters of a word that are tokenized. One subword represents the word anyway, and a line of
 # dashes or a megabyte without a space must not fill hundreds of windows. URLs in EWT are shorter.
 MAX_CHARS = 128
-_KEPT = 1 << 16  # words whose subwords are kept
+_MAX_KEPT = 1 << 16  # words whose subwords are kept
 
-Ids = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
 Marked = Sequence[int | None] | None  # for each sentence the position of a predicate, or None
 
@@ -80,7 +80,7 @@ class SubwordReader:
         encoded = self._encode(new) if new else {}
         found = [kept.get(word) or encoded[word] for word in words]
         ends = list(accumulate(map(len, found)))
-        return Subwords(_array(list(chain.from_iterable(found))), _array([0, *ends][: len(words)]))
+        return Subwords(to_ids(list(chain.from_iterable(found))), to_ids([0, *ends][: len(words)]))
 
     def _encode(self, new: list[str]) -> dict[str, list[int]]:
         """Find and keep the subwords of the new words of a sentence.
@@ -94,7 +94,7 @@ class SubwordReader:
         for subword, word in zip(encoding.ids, encoding.word_ids, strict=True):
             if word is not None:
                 found[word].append(subword)
-        if len(self._kept) >= _KEPT:
+        if len(self._kept) >= _MAX_KEPT:
             self._kept = {}  # a new dictionary: other threads may be reading the old one
         encoded = {word: ids or [self.unknown] for word, ids in zip(new, found, strict=True)}
         self._kept.update(encoded)
@@ -136,12 +136,14 @@ class SubwordReader:
         columns = np.arange(n_open + n_close + lengths.max(initial=0))
         subwords = np.zeros((len(items), len(columns)), np.int64)
         subwords[:, :n_open] = self.opening
-        subwords[(columns >= n_open) & (columns < n_open + lengths)] = _join(i.ids for i in items)
+        subwords[(columns >= n_open) & (columns < n_open + lengths)] = _all_ids(
+            i.ids for i in items
+        )
         for number, subword in enumerate(self.closing):
             np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
         words = np.zeros((len(items), n_words.max(initial=0)), np.int64)
         starts = np.arange(len(items)) * len(columns) + n_open
-        words[np.arange(words.shape[1]) < n_words[:, None]] = _join(
+        words[np.arange(words.shape[1]) < n_words[:, None]] = _all_ids(
             item.firsts for item in items
         ) + np.repeat(starts, n_words)
         return {
@@ -185,14 +187,7 @@ class SubwordReader:
 
 def read_encoder_config(folder: Path) -> dict[str, Any]:
     """The settings in config.json, under the names that this type of encoder uses."""
-    file = folder / "config.json"
-    try:
-        config = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ModelError(f"{file}: expected JSON, got {error}") from None
-    if not isinstance(config, dict):
-        raise ModelError(f"{file}: expected a JSON object, got {type(config).__name__}")
-    return config
+    return read_json(folder / "config.json")
 
 
 def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
@@ -204,13 +199,13 @@ def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
     file = folder / "tokenizer.json"
     if not file.is_file():
         raise ModelError(
-            f"{folder}: expected tokenizer.json, got no such file; save the tokenizer again with "
+            f"{folder}: tokenizer.json is missing; save the tokenizer again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
     try:
         wordpiece = read_wordpiece(file)
     except ValueError as error:
-        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
+        raise ModelError(f"{file}: not a tokenizer: {error}") from None
     return wordpiece or _read_other_tokenizer(file)
 
 
@@ -225,7 +220,7 @@ def _read_other_tokenizer(file: Path) -> "Tokenizer":
     try:
         tokenizer = Tokenizer.from_file(str(file))
     except Exception as error:  # the library raises nothing narrower
-        raise ModelError(f"{file}: expected a tokenizer, got {error}") from None
+        raise ModelError(f"{file}: not a tokenizer: {error}") from None
     if isinstance(tokenizer.pre_tokenizer, ByteLevel):
         # Words are given one by one; without a space, "dog" would be tokenized as in "hotdog".
         tokenizer.pre_tokenizer.add_prefix_space = True
@@ -308,7 +303,7 @@ def any_marked(marked: Marked) -> bool:
     return any(word is not None for word in marked or ())
 
 
-def _join(arrays: Iterable[Ids]) -> Ids:
+def _all_ids(arrays: Iterable[Ids]) -> Ids:
     return np.concatenate([np.zeros(0, np.int64), *arrays])
 
 
@@ -319,7 +314,3 @@ def _encodable(words: list[str]) -> list[str]:
     except UnicodeEncodeError:
         return [word.encode("utf-8", "replace").decode("utf-8") for word in words]
     return words
-
-
-def _array(values: Sequence[int]) -> Ids:
-    return np.array(values, dtype=np.int64)

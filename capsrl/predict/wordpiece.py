@@ -79,7 +79,7 @@ class WordPiece:
             if part in self.special:
                 ids.append(self.special[part])
             elif part:
-                for token in _split(self._normalize(part)):
+                for token in _split_words(self._normalize(part)):
                     ids += self._pieces(token)
         return ids
 
@@ -93,7 +93,7 @@ class WordPiece:
 
     def _normalize(self, text: str) -> str:
         if not (text.isascii() and text.isprintable()):
-            text = "".join(_clean(character) for character in text)
+            text = "".join(_clean_text(character) for character in text)
             if self.split_ideographs:
                 text = re.sub(_IDEOGRAPHS, r" \1 ", text)
             if self.strip_accents:
@@ -157,7 +157,7 @@ def _around(processor: Mapping[str, Any]) -> tuple[list[int], list[int]]:
     return before, after
 
 
-def _clean(character: str) -> str:
+def _clean_text(character: str) -> str:
     if character in "\t\n\r":
         return " "
     if character in "\0\ufffd" or unicodedata.category(character) in ("Cc", "Cf", "Co"):
@@ -165,7 +165,7 @@ def _clean(character: str) -> str:
     return " " if character.isspace() else character
 
 
-def _split(text: str) -> Iterator[str]:
+def _split_words(text: str) -> Iterator[str]:
     """The tokens of a text: cut at white space, and around every punctuation mark."""
     start = 0
     for end, character in enumerate(text):

@@ -1,7 +1,7 @@
 """The log and the metrics of the service, and the middleware that writes to both.
 
 Nothing that a user sends is logged: no text, no query, no message of an exception, which may quote
-the text; only its type and traceback. `capsrl.cli.serve_log` writes the log as JSON.
+the text; only its type and traceback. `capsrl.cli.serve` writes the log as JSON.
 """
 
 import logging

@@ -11,7 +11,7 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
-from capsrl.formats.json_check import schema_components
+from capsrl.formats.fields import schema_components
 from capsrl.serve.limits import Limits
 from capsrl.serve.requests import TextRequest, TextsRequest
 

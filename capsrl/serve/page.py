@@ -13,7 +13,7 @@ from fastapi.staticfiles import StaticFiles
 from markdown_it import MarkdownIt
 
 from capsrl import __version__
-from capsrl.formats.json_check import sentence_from_dict
+from capsrl.formats.fields import sentence_from_dict
 from capsrl.sentence import Proposition, Sentence
 from capsrl.show.drawing import svg_lines
 from capsrl.show.html_page import show_style

@@ -26,9 +26,8 @@ from capsrl.files.replacing import remove_abandoned, replacing_folder
 from capsrl.models import shipped_models
 from capsrl.options import TEXT_LAYOUT, OptionKeywords, Options
 from capsrl.spacy.drawing import add_colors
-from capsrl.spacy.model_files import read_files, write_files
-from capsrl.spacy.scorer import KEYS, NAME, PER_ROLE, Scorer, score_examples
-from capsrl.spacy.sentences import read_sentences, to_sentence
+from capsrl.spacy.scorer import KEYS, PER_ROLE, SCORER_NAME, Scorer, score_examples
+from capsrl.spacy.sentences import split_doc, to_sentence
 from capsrl.spacy.storage import clear, store
 from capsrl.spacy.tokens import SPANS_KEY, register, set_spans
 
@@ -45,7 +44,7 @@ _OPTIONS = {
     for option in dataclasses.fields(Options)
     if option.name not in _UNUSED
 }
-_DEFAULTS: dict[str, Any] = {
+_SETTING_DEFAULTS: dict[str, Any] = {
     "model": "en",
     "device": None,
     "runtime": None,
@@ -53,7 +52,7 @@ _DEFAULTS: dict[str, Any] = {
     "frames": None,
     **_OPTIONS,
     "spans_key": SPANS_KEY,
-    "scorer": {"@scorers": NAME},
+    "scorer": {"@scorers": SCORER_NAME},
 }
 _ANY_LANGUAGE = "xx"  # spaCy's multi-language pipelines
 
@@ -67,8 +66,8 @@ def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  #
     languages = (component.model, _ANY_LANGUAGE)
     if component.model in shipped_models() and nlp.lang not in languages:
         warnings.warn(
-            f"{name}: expected a pipeline of the language {component.model}, which the model is "
-            f"for, got {nlp.lang}; name a model of that language in the setting `model`",
+            f"{name}: the model is for the language {component.model}, not {nlp.lang}; name one of "
+            "that language in the setting `model`",
             stacklevel=2,
         )
     return component
@@ -78,13 +77,13 @@ def make_component(nlp: Language, name: str, **settings: Any) -> "Component":  #
 make_component.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
     [
         inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Any)
-        for name in ("nlp", "name", *_DEFAULTS)
+        for name in ("nlp", "name", *_SETTING_DEFAULTS)
     ]
 )
 Language.factory(
     "capsrl",
     assigns=["doc._.propositions", "span._.propositions", "token._.proposition", "doc.spans"],
-    default_config=_DEFAULTS,
+    default_config=_SETTING_DEFAULTS,
     # None: reported, but not part of the score that chooses the best model in `spacy train`.
     default_score_weights=dict.fromkeys((*KEYS, PER_ROLE)),
     func=make_component,
@@ -174,8 +173,8 @@ class Component(Pipe):
                 # Kept while the component lives: an exported model reads parts of its folder when
                 # they are needed.
                 folder = tempfile.mkdtemp()
-                weakref.finalize(self, _remove, folder, os.getpid())
-                write_files(self._files, Path(folder))
+                weakref.finalize(self, _remove_temporary, folder, os.getpid())
+                _write_folder(self._files, Path(folder))
                 self._labeler = self._load(folder)
         return self._labeler
 
@@ -186,8 +185,8 @@ class Component(Pipe):
             return self._load_on(self._preferred, model)
         except ConfigError as error:  # spaCy uses a GPU by cupy, which does not need torch
             warnings.warn(
-                f"{self.name}: expected torch to find the GPU that spaCy uses, got an error "
-                f"({error}); labels on the CPU, as device='cpu' does without this warning",
+                f"{self.name}: torch cannot use the GPU that spaCy uses ({error}); labels on the "
+                "CPU, as device='cpu' does without this warning",
                 stacklevel=2,
             )
         return self._load_on(_CPU, model)
@@ -205,7 +204,7 @@ class Component(Pipe):
 
     def _label(self, docs: list[Doc]) -> list[Doc]:
         labeler = self.labeler
-        words = [tokens for doc in docs for tokens in read_sentences(doc)]
+        words = [tokens for doc in docs for tokens in split_doc(doc)]
         sentences = [to_sentence(tokens, labeler.inventory.tags) for tokens in words]
         self._check_tags(sentences)
         labeled = list(labeler.label_sentences(sentences, options=self.options))
@@ -223,9 +222,8 @@ class Component(Pipe):
             return
         if not all(sentence.tags for sentence in sentences):
             raise ConfigError(
-                f"{self.name}: expected tags of the Doc or a model with a tagger to select "
-                f"predicates by pos, got {self.model} without; put a tagger before {self.name}, or "
-                "leave out pos"
+                f"{self.name}: pos needs tags, and neither the Doc has them nor {self.model} a "
+                f"tagger; put a tagger before {self.name}, or leave out pos"
             )
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -244,7 +242,7 @@ class Component(Pipe):
         _ = self.labeler  # raises now if it is not a model, not when the pipeline is read
         if self._files is not None:
             with replacing_folder(model) as new:
-                write_files(self._files, new)
+                _write_folder(self._files, new)
         elif Path(self.model).resolve() != model.resolve():  # else it is saved where it was read
             with replacing_folder(model) as new:
                 shutil.copytree(self.model, new, dirs_exist_ok=True)
@@ -254,7 +252,7 @@ class Component(Pipe):
         """Use the model that `to_disk` wrote."""
         path = Path(path)
         if not (path / _SETTINGS).is_file():
-            raise ModelError(f"{path}: expected {_SETTINGS}, got no such file")
+            raise ModelError(f"{path / _SETTINGS}: not found")
         model = srsly.read_json(path / _SETTINGS).get("model")
         return self._use(str(path / _MODEL) if model is None else str(model), None)
 
@@ -263,7 +261,7 @@ class Component(Pipe):
         files = None
         if not self._is_shipped():
             _ = self.labeler  # raises if it is not a model
-            files = self._files or read_files(Path(self.model))
+            files = self._files or _read_folder(Path(self.model))
         return cast("bytes", srsly.msgpack_dumps({"model": self.model, "files": files}))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "Component":
@@ -299,7 +297,26 @@ def _device_of_spacy() -> str:
     return f"cuda:{cupy.cuda.Device().id}" if cupy else "cuda"
 
 
-def _remove(folder: str, process: int) -> None:
+def _remove_temporary(folder: str, process: int) -> None:
     """Remove a folder, unless this is a fork of the process that uses it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _read_folder(folder: Path) -> dict[str, bytes]:
+    """The contents of all files in a folder, by their relative paths."""
+    return {
+        file.relative_to(folder).as_posix(): file.read_bytes()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file()
+    }
+
+
+def _write_folder(files: dict[str, bytes], folder: Path) -> None:
+    """Write such files; raises ModelError for a path that leads out of the folder."""
+    for name, content in files.items():
+        file = folder / name
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise ModelError(f"pipeline bytes: {name}: not a file of a model folder")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)

@@ -7,14 +7,15 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import registry
 
+from capsrl.formats.fields import Plain
 from capsrl.score import PRF, score
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.spacy.storage import Plain, read_propositions
+from capsrl.spacy.storage import read_propositions
 
 Scorer = Callable[..., dict[str, Any]]
-NAME = "capsrl.scorer.v1"  # in the config of pipelines
-_PARTS = ("srl", "srl_senses", "srl_roles", "srl_phrases")
-KEYS = tuple(f"{part}_{figure}" for part in _PARTS for figure in "prf")
+SCORER_NAME = "capsrl.scorer.v1"  # in the config of pipelines
+_SCORED = ("srl", "srl_senses", "srl_roles", "srl_phrases")
+KEYS = tuple(f"{part}_{figure}" for part in _SCORED for figure in "prf")
 PER_ROLE = "srl_roles_per_type"
 
 
@@ -23,7 +24,7 @@ def make_scorer() -> Scorer:
     return score_examples
 
 
-registry.scorers.register(NAME, func=make_scorer)
+registry.scorers.register(SCORER_NAME, func=make_scorer)
 
 
 def score_examples(examples: Iterable[Example], **_: object) -> dict[str, Any]:
@@ -39,23 +40,23 @@ def score_examples(examples: Iterable[Example], **_: object) -> dict[str, Any]:
 
     All are None if no reference Doc has propositions. If some have, those without count too.
     """
-    pairs = [_to_sentences(example) for example in examples]
+    pairs = [_align(example) for example in examples]
     found: dict[str, Any] = dict.fromkeys((*KEYS, PER_ROLE))
     gold = [proposition for sentence, _ in pairs for proposition in sentence.propositions]
     if not gold:
         return found
     scores = score(*zip(*pairs, strict=True), by=["role"], spans=True)
-    found |= _figures("srl", scores.counts.labeled)
-    found |= _figures("srl_senses", scores.counts.senses)
-    found |= _figures("srl_roles", scores.counts.arguments)
+    found |= _prf_of("srl", scores.counts.labeled)
+    found |= _prf_of("srl_senses", scores.counts.senses)
+    found |= _prf_of("srl_roles", scores.counts.arguments)
     found[PER_ROLE] = {role: _shares(row) for role, row in scores.breakdowns["role"].items()}
     if any(argument.phrase for proposition in gold for argument in proposition.arguments):
         assert scores.spans is not None
-        found |= _figures("srl_phrases", scores.spans.end_to_end)
+        found |= _prf_of("srl_phrases", scores.spans.end_to_end)
     return found
 
 
-def _to_sentences(example: Example) -> tuple[Sentence, Sentence]:
+def _align(example: Example) -> tuple[Sentence, Sentence]:
     """The reference and the predicted Doc with the same words, those of the reference.
 
     A predicted token that is not exactly one token of the reference is put after them, where gold
@@ -73,25 +74,25 @@ def _to_sentences(example: Example) -> tuple[Sentence, Sentence]:
             positions[token.i] = len(words)
             words.append(token.text)
     return (
-        Sentence(tuple(words), _propositions(reference, range(len(reference)))),
-        Sentence(tuple(words), _propositions(predicted, positions)),
+        Sentence(tuple(words), _moved_propositions(reference, range(len(reference)))),
+        Sentence(tuple(words), _moved_propositions(predicted, positions)),
     )
 
 
-def _propositions(
+def _moved_propositions(
     doc: Doc, positions: Mapping[int, int] | Sequence[int]
 ) -> tuple[Proposition, ...]:
     return tuple(
         Proposition(
             positions[each["predicate"]],
             each["sense"],
-            tuple(_argument(argument, positions) for argument in each["arguments"]),
+            tuple(_moved_argument(argument, positions) for argument in each["arguments"]),
         )
         for each in {each["predicate"]: each for each in read_propositions(doc)}.values()
     )
 
 
-def _argument(argument: Plain, positions: Mapping[int, int] | Sequence[int]) -> Argument:
+def _moved_argument(argument: Plain, positions: Mapping[int, int] | Sequence[int]) -> Argument:
     phrase = argument.get("phrase")
     return Argument(
         argument["role"],
@@ -100,7 +101,7 @@ def _argument(argument: Plain, positions: Mapping[int, int] | Sequence[int]) -> 
     )
 
 
-def _figures(name: str, prf: PRF) -> dict[str, float]:
+def _prf_of(name: str, prf: PRF) -> dict[str, float]:
     return {f"{name}_{figure}": value for figure, value in _shares(prf).items()}
 
 

@@ -6,13 +6,13 @@ from itertools import groupby
 
 from spacy.tokens import Doc, Token
 
-from capsrl.formats.jsonl import sentence_from_dict, sentence_to_dict
+from capsrl.formats.fields import Plain, sentence_from_dict, to_plain
 from capsrl.sentence import Sentence
-from capsrl.spacy.storage import Plain, read_propositions
+from capsrl.spacy.storage import read_propositions
 from capsrl.text.sentences import MAX_WORDS, split_text
 
 
-def read_sentences(doc: Doc) -> Iterator[list[Token]]:
+def split_doc(doc: Doc) -> Iterator[list[Token]]:
     """The words of each sentence, without tokens that are white space.
 
     Sentences are those of the Doc; if it has none, those that `capsrl.text.sentences` finds in its
@@ -54,12 +54,12 @@ def to_sentences(doc: Doc) -> list[Sentence]:
     arguments that are not in the sentence of their predicate.
     """
     propositions = read_propositions(doc)
-    return [_labeled(words, propositions) for words in read_sentences(doc)]
+    return [_labeled(words, propositions) for words in split_doc(doc)]
 
 
 def _labeled(words: Sequence[Token], propositions: Iterable[Plain]) -> Sentence:
     positions = {token.i: position for position, token in enumerate(words)}
-    data = sentence_to_dict(to_sentence(words, ())) | {
+    data = to_plain(to_sentence(words, ())) | {
         "text": words[0].doc.text,
         "offsets": [[token.idx, token.idx + len(token)] for token in words],
         "propositions": [
@@ -74,11 +74,11 @@ def _moved(proposition: Plain, positions: Mapping[int, int]) -> Plain:
     arguments = [each for each in proposition["arguments"] if each["word"] in positions]
     return proposition | {
         "predicate": positions[proposition["predicate"]],
-        "arguments": [_moved_argument(each, positions) for each in arguments],
+        "arguments": [_move_argument(each, positions) for each in arguments],
     }
 
 
-def _moved_argument(argument: Plain, positions: Mapping[int, int]) -> Plain:
+def _move_argument(argument: Plain, positions: Mapping[int, int]) -> Plain:
     moved = argument | {"word": positions[argument["word"]]}
     phrase = moved.pop("phrase", None)
     if phrase is not None and phrase["first"] in positions and phrase["last"] in positions:

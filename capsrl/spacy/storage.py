@@ -9,44 +9,33 @@ and the parse that the Doc has when they are read, and again only if those have 
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from numpy.typing import NDArray
-from spacy.tokens import Doc, Token
+from spacy.tokens import Doc, Span, Token
 
-from capsrl.sentence import Argument, Proposition
-from capsrl.spacy.parse import Parse
+from capsrl.formats.fields import Plain, describe, to_plain
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.text.phrases import find_phrase
 
-NAME = "capsrl"  # in the keys of doc.user_data
+_NAME = "capsrl"  # in the keys of doc.user_data
 # What positions and phrases depend on.
 _TOKENS: list[int | str] = ["IDX", "LENGTH", "HEAD", "DEP", "SENT_START"]
+# Keys that are not stored: their values follow from the tokens, or are too large.
+_NOT_STORED = {
+    each.name
+    for described in (Proposition, Argument)
+    for each in describe(described)
+    if each.about.kind in ("word", "form", "offset", "trace")
+}
+# In the trees of spaCy's English pipelines a preposition is the head of its object, in Universal
+# Dependencies it depends on it. Models trained on the latter name the object: *in [London]*.
+_OBJECTS = frozenset(("pobj", "pcomp"))
 
-Plain = dict[str, Any]  # a proposition as in the JSON of the library; positions are those of tokens
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """The propositions of a Doc, and what they were read from."""
-
-    entries: list[tuple[int, Plain]]
-    tokens: bytes
-    propositions: list[Plain]
-
-    def is_of(self, entries: list[tuple[int, Plain]], tokens: bytes) -> bool:
-        return (
-            self.tokens == tokens
-            and len(self.entries) == len(entries)
-            and all(
-                before[0] == now[0] and before[1] is now[1]
-                for before, now in zip(self.entries, entries, strict=True)
-            )
-        )
-
-
-# The values hold no tokens: those would keep the Docs, and so themselves, alive forever.
-_READ: WeakKeyDictionary[Doc, _Read] = WeakKeyDictionary()
+# For each Doc what its propositions were read from, and themselves. The values hold no tokens:
+# those would keep the Docs, and so themselves, alive forever.
+_Entries = list[tuple[int, Plain]]
+_READ: WeakKeyDictionary[Doc, tuple[tuple[_Entries, bytes], list[Plain]]] = WeakKeyDictionary()
 
 
 def store(
@@ -54,37 +43,26 @@ def store(
 ) -> None:
     """Store the propositions of a sentence in the Doc of its words.
 
+    A word is stored as its distance from the predicate, in characters, which stays the same when
+    the Doc becomes part of another.
+
     phrases  whether phrases may be looked up in the parse
     """
     for proposition in propositions:
         predicate = words[proposition.predicate]
-        _data(predicate.doc)[_key(predicate.idx)] = {
-            "sense": proposition.sense,
-            "probability": proposition.probability,
-            "phrases": phrases,
-            "arguments": [
-                _argument_data(words, predicate, argument) for argument in proposition.arguments
-            ],
-            "definition": proposition.definition,
-            "guessed": proposition.guessed,
-            "predicate_probability": proposition.predicate_probability,
-            "joint_probability": proposition.joint_probability,
-            "frames": list(proposition.frames),
-            "meanings": {each.role: each.meaning for each in proposition.arguments},
-        }
+        stored = _without_tokens(to_plain(proposition)) | {"phrases": phrases, "arguments": []}
+        for argument in to_plain(proposition)["arguments"]:
+            values = _without_tokens(argument)
+            values["word"] = words[argument["word"]].idx - predicate.idx
+            if phrase := argument.get("phrase"):
+                edges = words[phrase["first"]], words[phrase["last"]]
+                values["phrase"] = [edge.idx - predicate.idx for edge in edges]
+            stored["arguments"].append(values)
+        _data(predicate.doc)[_key(predicate.idx)] = stored
 
 
-def _argument_data(words: Sequence[Token], predicate: Token, argument: Argument) -> list[Any]:
-    """Role, offset, probability, and offsets of the first and last word of the phrase, if any.
-
-    Offsets are relative, so that they stay right when the Doc becomes part of another.
-    """
-    phrase = argument.phrase
-    offset, *edges = (
-        words[word].idx - predicate.idx
-        for word in (argument.word, *(() if phrase is None else (phrase.first, phrase.last)))
-    )
-    return [argument.role, offset, argument.probability, *edges]
+def _without_tokens(values: Plain) -> Plain:
+    return {name: value for name, value in values.items() if name not in _NOT_STORED}
 
 
 def clear(doc: Doc) -> None:
@@ -107,104 +85,80 @@ def read_propositions(doc: Doc) -> Sequence[Plain]:
     entries = _stored(doc)
     if not entries or not len(doc):
         return ()
-    tokens = doc.to_array(_TOKENS)
+    state = entries, doc.to_array(_TOKENS).tobytes()
     read = _READ.get(doc)
-    if read is None or not read.is_of(entries, tokens.tobytes()):
-        propositions = _Reader(doc, tokens).read(entries)
-        read = _READ[doc] = _Read(entries, tokens.tobytes(), propositions)
-    return read.propositions
+    if read is None or read[0] != state:
+        read = _READ[doc] = state, DocReader(doc).read(entries)
+    return read[1]
 
 
-class _Reader:
+class DocReader:
     """Looks up the tokens and phrases of stored propositions.
 
-    tokens  the attributes _TOKENS of each token
+    described  the class that has the keys of propositions
     """
 
-    def __init__(self, doc: Doc, tokens: NDArray[Any]) -> None:
+    def __init__(self, doc: Doc, described: type = Proposition) -> None:
         self.doc = doc
         self.text = doc.text
-        self.starts: list[int] = tokens[:, 0].tolist()
-        self.ends: list[int] = (tokens[:, 0] + tokens[:, 1]).tolist()
+        self.starts = [token.idx for token in doc]
+        self.ends = [token.idx + len(token) for token in doc]
         # spaCy does not give the heads of a tree without sentences.
         self.is_parsed = doc.has_annotation("DEP") and doc.has_annotation("SENT_START")
         self.parses: dict[int, Parse] = {}  # by the start of their sentences
+        self.described = described
+        self.of_arguments = next(
+            each.of for each in describe(described) if each.name == "arguments"
+        )
 
-    def read(self, entries: Iterable[tuple[int, Plain]]) -> list[Plain]:
-        found = (self._proposition(*entry) for entry in sorted(entries, key=lambda each: each[0]))
+    def read(self, entries: _Entries) -> list[Plain]:
+        """The propositions of stored entries: the offset of the predicate, and its values."""
+        found = [self._proposition(*each) for each in sorted(entries, key=lambda each: each[0])]
         return [proposition for proposition in found if proposition is not None]
 
-    def _proposition(self, start: int, data: Plain) -> Plain | None:
+    def _proposition(self, start: int, stored: Plain) -> Plain | None:
         predicate = self._position(start)
         if predicate is None:
             return None
-        arguments = (
-            self._argument(start, predicate, data, *values) for values in data["arguments"]
+        found = (
+            self._argument(start, predicate, argument, stored.get("phrases", True))
+            for argument in _stored_arguments(stored)
         )
-        return {"predicate": predicate, "form": self._text(predicate), "sense": data["sense"]} | (
-            _known(
-                # Docs of older versions have only sense, probability and arguments.
-                definition=data.get("definition"),
-                frames=list(data.get("frames", ())) or None,
-                guessed=data.get("guessed") or None,
-                probability=data["probability"],
-                predicate_probability=data.get("predicate_probability"),
-                joint_probability=data.get("joint_probability"),
-                start=self.starts[predicate],
-                end=self.ends[predicate],
-                arguments=[argument for argument in arguments if argument is not None],
-            )
-        )
+        arguments = [argument for argument in found if argument is not None]
+        values = stored | {"predicate": predicate, "arguments": arguments}
+        return self._ordered(self.described, values, predicate, predicate)
 
-    def _argument(
-        self,
-        start: int,
-        predicate: int,
-        data: Plain,
-        role: str,
-        distance: int,
-        probability: float | None,
-        *edges: int,
-    ) -> Plain | None:
-        word = self._position(start + distance)
+    def _argument(self, start: int, predicate: int, stored: Plain, parsed: bool) -> Plain | None:
+        word = self._position(start + stored["word"])
         if word is None:
             return None
         phrase: tuple[int, int] | None = None
-        if edges:
-            phrase = self._between(start + edges[0], start + edges[1])
-        elif self.is_parsed and data.get("phrases", True):
-            phrase = self._parsed(predicate, role, word)
-        return _known(
-            role=role,
-            meaning=data.get("meanings", {}).get(role),
-            word=word,
-            form=self._text(word),
-            probability=probability,
-            start=self.starts[word],
-            end=self.ends[word],
-            phrase=None if phrase is None else self._phrase(*phrase),
-        )
+        if edges := stored.get("phrase"):
+            first, last = (self._position(start + edge) for edge in edges)
+            phrase = None if first is None or last is None else (first, last)
+        elif parsed and self.is_parsed:
+            phrase = self._parsed(predicate, stored["role"], word)
+        values = stored | {"word": word, "phrase": None}
+        if phrase is not None:
+            edges = dict(zip(("first", "last"), phrase, strict=True))
+            values["phrase"] = self._ordered(Phrase, edges, *phrase)
+        return self._ordered(self.of_arguments, values, word, word)
 
-    def _phrase(self, first: int, last: int) -> Plain:
+    def _ordered(self, described: type, values: Plain, first: int, last: int) -> Plain:
+        """The values, and those that follow from the first and last token, as in JSON."""
+        start, end = self.starts[first], self.ends[last]
+        text = self.text[start:end]
+        values = values | {"form": text, "text": text, "start": start, "end": end}
         return {
-            "first": first,
-            "last": last,
-            "text": self._text(first, last),
-            "start": self.starts[first],
-            "end": self.ends[last],
+            each.name: values[each.name]
+            for each in describe(described)
+            if each.about.always or values.get(each.name) not in (None, [], each.default)
         }
-
-    def _text(self, first: int, last: int | None = None) -> str:
-        return self.text[self.starts[first] : self.ends[first if last is None else last]]
 
     def _position(self, offset: int) -> int | None:
         """The token at an offset; None if the Doc was cut out of a longer one, without it."""
         inside = 0 <= offset < self.ends[-1]
         return bisect_right(self.starts, offset) - 1 if inside else None
-
-    def _between(self, first: int, last: int) -> tuple[int, int] | None:
-        edges = self._position(first), self._position(last)
-        return None if edges[0] is None or edges[1] is None else (edges[0], edges[1])
 
     def _parsed(self, predicate: int, role: str, word: int) -> tuple[int, int] | None:
         token = self.doc[predicate]
@@ -214,21 +168,71 @@ class _Reader:
         return self.parses[sentence.start].phrase(token, role, self.doc[word])
 
 
-def _known(**values: Any) -> Plain:  # noqa: ANN401
-    """The values that are known, as in the JSON of the library."""
-    return {name: value for name, value in values.items() if value is not None}
+class Parse:
+    """The parse of one sentence, without white space."""
+
+    def __init__(self, sentence: Span) -> None:
+        self.words = [token for token in sentence if not token.is_space]
+        self.positions = {token.i: position for position, token in enumerate(self.words)}
+        self.sentence = Sentence(
+            tuple(token.text for token in self.words),
+            heads=tuple(self._head(token) for token in self.words),
+            relations=tuple(token.dep_ for token in self.words),
+        )
+
+    def _head(self, token: Token) -> int | None:
+        head = token.head
+        while head.is_space and head.head.i != head.i:
+            head = head.head
+        return None if head.i == token.i else self.positions.get(head.i)
+
+    def phrase(self, predicate: Token, role: str, word: Token) -> tuple[int, int] | None:
+        """The first and last token of a phrase; None if it is not in the predicate's sentence."""
+        if word.i not in self.positions or predicate.i not in self.positions:
+            return None
+        head = self._with_preposition(word, predicate)
+        edges = self.positions[predicate.i], role, self.positions[head.i]
+        phrase = find_phrase(self.sentence, *edges)
+        assert phrase is not None  # there are heads
+        first, last = (self.words[position].i for position in phrase)
+        return min(first, word.i), max(last, word.i)
+
+    def _with_preposition(self, word: Token, predicate: Token) -> Token:
+        """The preposition of a word, if it has one in the phrase, or the word itself.
+
+        There is none if the predicate is part of the subtree: *of [the people] who left*.
+        """
+        if word.is_ancestor(predicate):
+            return word
+        while word.dep_ in _OBJECTS and word.head.i not in (word.i, predicate.i):
+            if word.head.i not in self.positions:
+                break
+            word = word.head
+        return word
 
 
-def _stored(doc: Doc) -> list[tuple[int, Plain]]:
+def _stored_arguments(stored: Plain) -> list[Plain]:
+    """The arguments of a proposition; those of Docs of older versions are lists."""
+    meanings = stored.get("meanings", {})
+    return [
+        dict(zip(("role", "word", "probability"), each[:3], strict=True))
+        | {"phrase": each[3:], "meaning": meanings.get(each[0])}
+        if isinstance(each, list)
+        else each
+        for each in stored["arguments"]
+    ]
+
+
+def _stored(doc: Doc) -> _Entries:
     return [
         (key[2], value)
         for key, value in _data(doc).items()
-        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", NAME)
+        if isinstance(key, tuple) and len(key) == 4 and key[:2] == ("._.", _NAME)
     ]
 
 
 def _key(offset: int) -> tuple[str, str, int, None]:
-    return "._.", NAME, offset, None
+    return "._.", _NAME, offset, None
 
 
 def _data(doc: Doc) -> dict[Any, Any]:

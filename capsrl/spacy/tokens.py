@@ -4,69 +4,49 @@ A proposition is a dictionary of plain values, the same as in the JSON of the li
 `doc.to_json(underscore=["propositions"])` has them. Its attributes are tokens and spans of the Doc.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from spacy.tokens import Doc, Span, Token
 
 from capsrl.errors import ConfigError
-from capsrl.formats.jsonl import sentence_from_dict
-from capsrl.spacy.storage import Plain, clear, is_predicate, read_propositions, store
+from capsrl.formats.fields import Plain, describe, sentence_from_dict
+from capsrl.sentence import Argument, Proposition
+from capsrl.spacy.storage import clear, is_predicate, read_propositions, store
 
 SPANS_KEY = "capsrl"  # in doc.spans
-PREDICATE = "V"  # the label of predicates in doc.spans
-_NESTED = frozenset(("phrase", "frames"))  # keys of values that can be changed
-
-T = TypeVar("T")
+V_LABEL = "V"  # of predicates in doc.spans
 
 
 class _View(Plain):
-    """Plain values about some tokens of a Doc: a copy, which may be changed."""
+    """Plain values about some tokens of a Doc: a copy, which may be changed.
+
+    The fields of the class that it describes are its attributes, with their defaults.
+    """
 
     __slots__ = ("doc",)
+    _described: type
 
-    def __init__(self, doc: Doc, values: Mapping[str, Any]) -> None:
+    def __init__(self, doc: Doc, values: Plain) -> None:
         super().__init__(values)
         self.doc = doc
-        for name in self.keys() & _NESTED:
-            self[name] = self[name].copy()
+        for name, value in values.items():
+            if isinstance(value, dict | list):
+                self[name] = value.copy()
 
-
-class _Value(Generic[T]):
-    """An attribute with the value of the key of the same name; None if there is no such key."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, view: None, owner: object = None) -> "_Value[T]": ...
-
-    @overload
-    def __get__(self, view: _View, owner: object = None) -> T: ...
-
-    def __get__(self, view: _View | None, owner: object = None) -> "T | _Value[T]":
-        if view is None:
-            return self
-        value: T = view.get(self._name)  # type: ignore[assignment]
-        return value
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        for each in describe(self._described):
+            if each.name == name:
+                value = self.get(name, each.default)
+                return tuple(value) if isinstance(value, list) else value
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class TokenArgument(_View):
-    """A word that fills a role.
-
-    role         A0, AM-TMP, C-A1, ...
-    word         the head word
-    probability  that word and role are right; None in gold propositions
-    phrase       the phrase of the word, as the model predicted it; of a model that predicts none,
-                 by `capsrl.text.phrases` from the parse of the Doc, or None without a parse
-    meaning      what the role means for this sense: seller, or Agent; None when unknown
-    """
+    """A word that fills a role: `role`, `probability`, `meaning` as in `capsrl.Argument`."""
 
     __slots__ = ()
-
-    role = _Value[str]()
-    probability = _Value[float | None]()
-    meaning = _Value[str | None]()
+    _described = Argument
 
     @property
     def word(self) -> Token:
@@ -75,32 +55,26 @@ class TokenArgument(_View):
 
     @property
     def phrase(self) -> Span | None:
-        """The phrase of the word, if there is one."""
+        """The phrase of the word, as the model predicted it.
+
+        Of a model that predicts none, by `capsrl.text.phrases` from the parse of the Doc, or None
+        without a parse.
+        """
         phrase = self.get("phrase")
         return None if phrase is None else self.doc[phrase["first"] : phrase["last"] + 1]
 
 
 class TokenProposition(_View):
-    """A predicate, its sense and its arguments in the order of their words.
+    """A predicate, its sense and its arguments.
 
-    predicate    the token
-    sense        the roleset: sign.02; None in gold propositions without senses
-    probability  of the sense; None in gold propositions
-    definition   what the sense means, from frame files that the user has
-    frames       the linked frames of other lexicons: verbnet:give-13.1-1, framenet:Giving
-    guessed      the sense is a guess, see `capsrl.Proposition`
-    predicate_probability, joint_probability  as in `capsrl.Proposition`
+    `sense`, `probability`, `definition`, `frames`, `guessed`, `predicate_probability` and
+    `joint_probability` are those of `capsrl.Proposition`.
     """
 
     __slots__ = ()
+    _described = Proposition
 
-    sense = _Value[str | None]()
-    probability = _Value[float | None]()
-    definition = _Value[str | None]()
-    predicate_probability = _Value[float | None]()
-    joint_probability = _Value[float | None]()
-
-    def __init__(self, doc: Doc, values: Mapping[str, Any]) -> None:
+    def __init__(self, doc: Doc, values: Plain) -> None:
         super().__init__(doc, values)
         self["arguments"] = [TokenArgument(doc, each) for each in self["arguments"]]
 
@@ -113,16 +87,6 @@ class TokenProposition(_View):
     def arguments(self) -> tuple[TokenArgument, ...]:
         """The arguments in the order of their words."""
         return tuple(self["arguments"])
-
-    @property
-    def frames(self) -> tuple[str, ...]:
-        """The linked frames of other lexicons."""
-        return tuple(self.get("frames", ()))
-
-    @property
-    def guessed(self) -> bool:
-        """Whether the sense is a guess."""
-        return bool(self.get("guessed"))
 
 
 def propositions_of(doc: Doc) -> list[TokenProposition]:
@@ -178,7 +142,7 @@ def set_spans(doc: Doc, key: str = SPANS_KEY) -> None:
 def span_values(proposition: Plain) -> Iterator[tuple[str, str, int, int]]:
     """Yield label, sense, first token and the token after the last of predicate and arguments."""
     at = proposition["predicate"]
-    yield PREDICATE, proposition["sense"] or "", at, at + 1
+    yield V_LABEL, proposition["sense"] or "", at, at + 1
     for argument in proposition["arguments"]:
         phrase = argument.get("phrase", {})
         first, last = (phrase.get(edge, argument["word"]) for edge in ("first", "last"))
@@ -186,7 +150,7 @@ def span_values(proposition: Plain) -> Iterator[tuple[str, str, int, int]]:
 
 
 # Extended class, name of the attribute, getter, setter.
-_ATTRIBUTES: tuple[tuple[Any, str, Callable[[Any], object], Callable[..., None] | None], ...] = (
+_EXTENSIONS: tuple[tuple[Any, str, Callable[[Any], object], Callable[..., None] | None], ...] = (
     (Doc, "propositions", propositions_of, set_propositions),
     (Span, "propositions", propositions_in, None),
     (Token, "proposition", proposition_at, None),
@@ -199,7 +163,7 @@ def register() -> None:
     Needed only to read stored Docs without a pipeline. Raises ConfigError if another package has
     defined one of them.
     """
-    for extended, name, getter, setter in _ATTRIBUTES:
+    for extended, name, getter, setter in _EXTENSIONS:
         if not extended.has_extension(name):
             extended.set_extension(name, getter=getter, setter=setter)
             continue
@@ -207,6 +171,6 @@ def register() -> None:
         if getattr(known, "__qualname__", None) != getter.__qualname__:
             kind = extended.__name__
             raise ConfigError(
-                f"{kind.lower()}._.{name}: expected a free name, got one that another package has "
-                f'defined; remove it with {kind}.remove_extension("{name}")'
+                f"{kind.lower()}._.{name}: another package has defined this attribute; "
+                f'remove it with {kind}.remove_extension("{name}")'
             )

@@ -1,13 +1,25 @@
 """Make rows of tables from sentences: one per argument, or one per sentence; see `columns`."""
 
+from collections.abc import Callable
+from functools import cache
+from operator import attrgetter
 from typing import Any
 
-from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.formats.fields import fields_in_tables
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
 from capsrl.text.spacing import text_of
 
-_DIGITS = 6  # of probabilities
 Cells = dict[str, Any]  # the values of a row, by column
+
+_CELL_DIGITS = 6  # of probabilities: what the network computes, more would only make files larger
+# How values become cells, by the kinds of their fields; the others are the same.
+_CONVERT: dict[str, Callable[[Any, int], Any]] = {
+    "offset": lambda offset, shift: offset + shift,
+    "probability": lambda probability, _: round(probability, _CELL_DIGITS),
+    "strings": lambda strings, _: list(strings),
+    "per word": lambda strings, _: list(strings),
+}
 
 
 def argument_rows(
@@ -29,7 +41,7 @@ def argument_rows(
     common = empty | _sentence_cells(sentence, document, number)
     rows: list[Cells] = []
     for proposition in sentence.propositions:
-        cells = common | _proposition_cells(proposition, shift)
+        cells = common | make_cells(Proposition, proposition, shift)
         rows += [cells | _argument_cells(argument, shift) for argument in proposition.arguments]
         if not proposition.arguments:
             rows.append(cells)
@@ -44,71 +56,51 @@ def sentence_row(
     if sentence is None:
         return empty | {"document": document}
     shift = sentence.start or 0
-    return {
-        **empty,
-        **_sentence_cells(sentence, document, number),
-        "words": list(sentence.words),
-        "tags": None if sentence.tags is None else list(sentence.tags),
-        "propositions": [
-            {
-                **_proposition_cells(proposition, shift),
-                "arguments": [_argument_cells(each, shift) for each in proposition.arguments],
-            }
-            for proposition in sentence.propositions
-        ],
-    }
+    propositions = [
+        {
+            **make_cells(Proposition, proposition, shift),
+            "arguments": [_argument_cells(each, shift) for each in proposition.arguments],
+        }
+        for proposition in sentence.propositions
+    ]
+    own = _sentence_cells(sentence, document, number) | make_cells(Sentence, sentence, shift)
+    return empty | own | {"propositions": propositions}
 
 
 def _sentence_cells(sentence: Sentence, document: object, number: int | None) -> Cells:
-    shift, offsets = sentence.start or 0, sentence.offsets
+    shift, (start, end) = sentence.start or 0, sentence.extent or (None, None)
     return {
         "document": document,
         "sentence": number,
         "sentence_id": sentence.id,
         "text": text_of(sentence),
-        "sentence_start": shift + offsets[0][0] if offsets else None,
-        "sentence_end": shift + offsets[-1][1] if offsets else None,
-    }
-
-
-def _proposition_cells(proposition: Proposition, shift: int) -> Cells:
-    return {
-        "predicate": proposition.form,
-        "predicate_word": proposition.predicate,
-        "predicate_start": _shifted(proposition.start, shift),
-        "predicate_end": _shifted(proposition.end, shift),
-        "predicate_probability": _rounded(proposition.predicate_probability),
-        "sense": proposition.sense,
-        "sense_probability": _rounded(proposition.probability),
-        "guessed": proposition.guessed,
-        "definition": proposition.definition,
-        "frames": list(proposition.frames),
-        "joint_probability": _rounded(proposition.joint_probability),
+        "sentence_start": None if start is None else start + shift,
+        "sentence_end": None if end is None else end + shift,
     }
 
 
 def _argument_cells(argument: Argument, shift: int) -> Cells:
-    phrase = argument.phrase
+    cells = make_cells(Argument, argument, shift)
+    return cells | make_cells(Phrase, argument.phrase, shift)
+
+
+def make_cells(described: type, item: object, shift: int = 0) -> Cells:
+    """The cells of an object, by their columns; all are null without one.
+
+    shift  is added to offsets
+    """
+    columns, values_of = _columns_of(described)
+    if item is None:
+        return dict.fromkeys(name for name, _ in columns)
     return {
-        "role": argument.role,
-        "meaning": argument.meaning,
-        "argument_probability": _rounded(argument.probability),
-        "head": argument.form,
-        "head_word": argument.word,
-        "head_start": _shifted(argument.start, shift),
-        "head_end": _shifted(argument.end, shift),
-        "phrase": phrase and phrase.text,
-        "phrase_first": phrase and phrase.first,
-        "phrase_last": phrase and phrase.last,
-        "phrase_start": phrase and _shifted(phrase.start, shift),
-        "phrase_end": phrase and _shifted(phrase.end, shift),
+        name: value if convert is None or value is None else convert(value, shift)
+        for (name, convert), value in zip(columns, values_of(item), strict=True)
     }
 
 
-def _rounded(probability: float | None) -> float | None:
-    """The digits that the network computes; more would only make files larger."""
-    return None if probability is None else round(probability, _DIGITS)
-
-
-def _shifted(offset: int | None, shift: int) -> int | None:
-    return None if offset is None else offset + shift
+@cache
+def _columns_of(described: type) -> tuple[list[tuple[str, Any]], Callable[[Any], Any]]:
+    """The name of each column of a class with its conversion, and how to get the values."""
+    found = fields_in_tables(described)
+    columns = [(each.column, _CONVERT.get(each.about.kind)) for each in found]
+    return columns, attrgetter(*(each.name for each in found))

@@ -1,9 +1,10 @@
 """The columns of tables of propositions, and their Arrow schema.
 
 A table has one row per argument (ARGUMENT_COLUMNS), or one per sentence with its propositions
-nested in it (SENTENCE_COLUMNS). The other columns of the documents follow, see `Passed`. All
-columns may be null. Offsets count characters of the document, positions count words of the
-sentence; both begin at 0, and an end is that of the next character. docs/tables.md is for users.
+nested in it (SENTENCE_COLUMNS). They are derived from the fields of Proposition, Argument, Phrase
+and Sentence. The other columns of the documents follow, see `Passed`. All columns may be null.
+Offsets count characters of the document, positions count words of the sentence; both begin at 0,
+and an end is that of the next character. docs/tables.md is for users.
 """
 
 import json
@@ -12,8 +13,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import ConfigError
-from capsrl.tables.documents import Input
+from capsrl.formats.fields import fields_in_tables
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.tables.parquet import pyarrow
+from capsrl.tables.reading import Input, some_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,51 +38,28 @@ class Column:
     help: str
 
 
-def _offsets(prefix: str, what: str) -> tuple[Column, Column]:
-    return (
-        Column(f"{prefix}_start", "int64", f"offset of the first character of {what}"),
-        Column(f"{prefix}_end", "int64", f"offset after the last character of {what}"),
+def derive_columns(described: type) -> tuple[Column, ...]:
+    """The columns of the fields of a class, see `capsrl.sentence.About`."""
+    return tuple(
+        Column(each.column, each.kind.column, each.help) for each in fields_in_tables(described)
     )
 
 
+_PROPOSITION = derive_columns(Proposition)
+_ARGUMENT = (*derive_columns(Argument), *derive_columns(Phrase))
 _SENTENCE = (
     Column("document", "string", "id of the document"),
     Column("sentence", "int32", "number of the sentence in its document, from 1"),
     Column("sentence_id", "string", "id of the sentence"),
     Column("text", "string", "the text of the sentence"),
-    *_offsets("sentence", "the sentence"),
-)
-_PROPOSITION = (
-    Column("predicate", "string", "the predicate: gave"),
-    Column("predicate_word", "int32", "position of the predicate"),
-    *_offsets("predicate", "the predicate"),
-    Column("predicate_probability", "double", "that the word is a predicate"),
-    Column("sense", "string", "roleset of PropBank: give.01"),
-    Column("sense_probability", "double", "that the sense is right"),
-    Column("guessed", "bool", "whether the lemma is in neither PropBank nor training corpus"),
-    Column("definition", "string", "what the sense means, if frame files were read"),
-    Column("frames", "list<string>", "linked frames of other lexicons: verbnet:give-13.1-1"),
-    Column("joint_probability", "double", "that sense and all arguments are right"),
-)
-_ARGUMENT = (
-    Column("role", "string", "role of the argument: A0, AM-TMP"),
-    Column("meaning", "string", "what the role means for this sense: Agent"),
-    Column("argument_probability", "double", "that word and role are right"),
-    Column("head", "string", "head word of the argument"),
-    Column("head_word", "int32", "position of the head word"),
-    *_offsets("head", "the head word"),
-    Column("phrase", "string", "the whole argument"),
-    Column("phrase_first", "int32", "position of the first word of the phrase"),
-    Column("phrase_last", "int32", "position of the last word of the phrase"),
-    *_offsets("phrase", "the phrase"),
+    Column("sentence_start", "int64", "offset of the sentence"),
+    Column("sentence_end", "int64", "offset of its end"),
 )
 _ERROR = Column("error", "string", "why the document was not labeled")
-
 ARGUMENT_COLUMNS = (*_SENTENCE, *_PROPOSITION, *_ARGUMENT, _ERROR)
 SENTENCE_COLUMNS = (
     *_SENTENCE,
-    Column("words", "list<string>", "the words of the sentence"),
-    Column("tags", "list<string>", "the part of speech of each word"),
+    *derive_columns(Sentence),
     Column(
         "propositions",
         (*_PROPOSITION, Column("arguments", _ARGUMENT, "the arguments, by their words")),
@@ -87,8 +67,8 @@ SENTENCE_COLUMNS = (
     ),
     _ERROR,
 )
-COLUMNS = {"argument": ARGUMENT_COLUMNS, "sentence": SENTENCE_COLUMNS}
-_NAMES = frozenset(column.name for column in (*ARGUMENT_COLUMNS, *SENTENCE_COLUMNS))
+_BY_ROWS = {"argument": ARGUMENT_COLUMNS, "sentence": SENTENCE_COLUMNS}
+_OUR_NAMES = frozenset(column.name for column in (*ARGUMENT_COLUMNS, *SENTENCE_COLUMNS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +109,7 @@ class Passed:
 def _free_name(name: str, others: Container[str]) -> str:
     """The name of a column beside ours and the other columns of the document."""
     free = name
-    while free in _NAMES or (free != name and free in others):
+    while free in _OUR_NAMES or (free != name and free in others):
         free = f"input_{free}"
     return free
 
@@ -155,7 +135,7 @@ def find_passed(
     if are_all and (unknown := [name for name in types if name not in known]):
         raise ConfigError(
             f"--columns: expected some of the columns besides text and id "
-            f"({', '.join(map(repr, known)) or 'none'}), got {', '.join(map(repr, unknown))}"
+            f"({some_names(known)}), got {some_names(unknown)}"
         )
     columns = {
         name: Column(
@@ -182,7 +162,7 @@ def as_text(value: object) -> str | None:
 
 def columns_of(rows: str, passed: Passed = NOTHING) -> tuple[Column, ...]:
     """The columns of a table with one row per argument or sentence; `rows` is one of ROWS."""
-    return (*COLUMNS[rows], *passed.columns.values())
+    return (*_BY_ROWS[rows], *passed.columns.values())
 
 
 def arrow_schema(rows: str = "argument", passed: Passed = NOTHING) -> "pa.Schema":

@@ -40,7 +40,7 @@ def to_frame(
     Raises ConfigError if the library is not installed.
     """
     package = _import(library)
-    rows = list(_rows(sentences, documents))
+    rows = list(_frame_rows(sentences, documents))
     names = [column.name for column in ARGUMENT_COLUMNS if column.name != "error"]
     cells = {name: [row[name] for row in rows] for name in names}
     types = {column.name: str(column.type) for column in ARGUMENT_COLUMNS}
@@ -67,12 +67,12 @@ def _polars_type(polars: ModuleType, type: str) -> object:
     return polars.Boolean if type == "bool" else getattr(polars, _POLARS[type])
 
 
-def _rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[Cells]:
+def _frame_rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[Cells]:
     items = iter(sentences)
     first = next(items, None)
     if isinstance(first, Sentence):
         if documents is not None:
-            raise DataError("documents: expected with several texts, got the sentences of one")
+            raise DataError("documents: needs several texts, not the sentences of one")
         groups: Iterable[Any] = [(0, chain([first], items))]
     elif first is None:
         groups = []

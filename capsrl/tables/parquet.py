@@ -5,9 +5,13 @@ from types import ModuleType
 from typing import IO, Any
 
 from capsrl.errors import ConfigError, DataError, install_hint
-from capsrl.tables.records import Row
+from capsrl.tables.records import InputRecord
 
 _BATCH = 256  # rows that are decoded at a time
+
+
+class DamagedError(DataError):
+    """Some rows of a file cannot be read, because its content is damaged there."""
 
 
 def pyarrow(where: str) -> ModuleType:
@@ -27,30 +31,43 @@ def open_parquet(file: IO[bytes], name: str) -> Any:  # noqa: ANN401
     try:
         return package.parquet.ParquetFile(file)
     except (package.ArrowException, OSError) as error:
-        raise DataError(f"{name}: expected a Parquet file, got: {_short(error)}") from None
+        raise DataError(f"{name}: expected a Parquet file, got: {_message(error)}") from None
 
 
-def parquet_rows(
+def parquet_records(
     parquet: Any,  # noqa: ANN401
     name: str,
     *,
     first: int = 0,
-) -> Iterator[Row]:
-    """The rows from the one with the number `first`; row groups before it are not read."""
+) -> Iterator[InputRecord]:
+    """The records from number `first` on; row groups before it are not read.
+
+    Raises DamagedError for the first record that cannot be read; all before it are yielded.
+    """
+    number, damages = first, (pyarrow(name).ArrowException, OSError)
+    for batch_size in (_BATCH, 1):  # one at a time where a batch is damaged: to find the record
+        try:
+            for values in _decoded_rows(parquet, number, batch_size):
+                yield InputRecord(number, None, values)
+                number += 1
+            return
+        except damages as error:
+            reason = _message(error)
+    raise DamagedError(
+        f"{name}, row {number + 1}: expected Parquet data, got: {reason}; the file is damaged"
+    )
+
+
+def _decoded_rows(
+    parquet: Any,  # noqa: ANN401
+    first: int,
+    batch_size: int,
+) -> Iterator[dict[str, object]]:
     groups, number = _groups_from(parquet.metadata, first)
-    try:
-        for batch in parquet.iter_batches(_BATCH, row_groups=groups):
-            if number + batch.num_rows > first:
-                for values in batch.slice(max(0, first - number)).to_pylist():
-                    yield Row(max(number, first), None, values)
-                    number = max(number, first) + 1
-            else:
-                number += batch.num_rows
-    except (pyarrow(name).ArrowException, OSError) as error:
-        raise DataError(
-            f"{name}, row {number + 1}: expected Parquet data, got: {_short(error)}; "
-            "the file is damaged"
-        ) from None
+    for batch in parquet.iter_batches(batch_size, row_groups=groups):
+        if number + batch.num_rows > first:
+            yield from batch.slice(max(0, first - number)).to_pylist()
+        number += batch.num_rows
 
 
 def _groups_from(metadata: Any, first: int) -> tuple[list[int], int]:  # noqa: ANN401
@@ -64,5 +81,5 @@ def _groups_from(metadata: Any, first: int) -> tuple[list[int], int]:  # noqa: A
     return [], number
 
 
-def _short(error: BaseException) -> str:
-    return str(error).strip().splitlines()[0]
+def _message(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0][:200]

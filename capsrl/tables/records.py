@@ -1,7 +1,7 @@
-"""Read the rows of CSV files, JSON lines and text lines, with the byte at which each begins.
+"""Read the records of CSV files, JSON lines and text lines, with the byte at which each begins.
 
-A row that cannot be read is a Row with an error, and reading goes on at the next line: one bad row
-of a large file should not lose the others. Reading can start at any row whose byte is known.
+A record that cannot be read has a fault, and reading goes on at the next line: one bad record of a
+large file should not lose the others. Reading can start at any record whose byte is known.
 """
 
 import codecs
@@ -27,23 +27,37 @@ _SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the head
 SURROGATE = re.compile("[\ud800-\udfff]")  # a half of a character, without the other half
 
 
+class Fault(NamedTuple):
+    """Why a record or a document cannot be labeled.
+
+    kind    NO_TEXT, ENCODING, TOO_LONG or BAD_ROW, for counting; bulk has FAILED too
+    reason  for users: "expected ..., got ..."
+    """
+
+    kind: str
+    reason: str
+
+
+NO_TEXT, ENCODING, TOO_LONG, BAD_ROW = "no text", "encoding", "too long", "bad row"
+
+
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One row of a table.
+class InputRecord:
+    """One row of a table, or one line.
 
     number  counted from 0, without the header
     offset  of its first byte in the decompressed file; None where that is not known
     values  by the names of the columns
-    error   what is wrong with it: "expected ..., got ..."; None if nothing is
+    fault   what is wrong with it, if anything is
     """
 
     number: int
     offset: int | None
     values: Mapping[str, object] = field(default_factory=dict)
-    error: str | None = None
+    fault: Fault | None = None
 
 
-class Line(NamedTuple):
+class _Line(NamedTuple):
     """One line with its line end; undecodable bytes are lone surrogates."""
 
     text: str
@@ -51,7 +65,7 @@ class Line(NamedTuple):
     is_cut: bool
 
 
-class Lines(Iterator[Line]):
+class Lines(Iterator[_Line]):
     """The lines of a binary file in some encoding.
 
     Lines that are longer than MAX_LINE are cut; their rest is skipped.
@@ -60,7 +74,7 @@ class Lines(Iterator[Line]):
     def __init__(self, file: IO[bytes], codec: str) -> None:
         self._file = file
         self._codec = codec
-        self._decoded = None if has_byte_lines(codec) else _decoded_lines(file, codec)
+        self._decoded = None if has_byte_lines(codec) else _lines_of_text(file, codec)
         self.position = 0  # in bytes; without meaning for encodings without byte lines
 
     def skip_to(self, offset: int) -> None:
@@ -74,7 +88,7 @@ class Lines(Iterator[Line]):
                 self.position += len(data)
         self.position = offset
 
-    def __next__(self) -> Line:
+    def __next__(self) -> _Line:
         if self._decoded is not None:
             return next(self._decoded)
         offset = self.position
@@ -88,16 +102,16 @@ class Lines(Iterator[Line]):
             self.position += n_skipped
             is_cut = n_skipped > 0
         text = raw.decode(self._codec, ESCAPE)
-        return Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
+        return _Line(text if offset else text.removeprefix("\ufeff"), offset, is_cut)
 
 
-def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[Line]:
+def _lines_of_text(file: IO[bytes], codec: str) -> Iterator[_Line]:
     """The lines of a file in an encoding without byte lines; the file stays open."""
     wrapper = TextIOWrapper(file, codec, ESCAPE, newline="\n")
     try:
         while text := wrapper.readline(MAX_LINE):
             is_cut = text[-1] != "\n" and _skip_line(wrapper) > 0
-            yield Line(text.removeprefix("\ufeff"), None, is_cut)
+            yield _Line(text.removeprefix("\ufeff"), None, is_cut)
     finally:
         with suppress(ValueError):  # only the header may have been read, and the file closed
             wrapper.detach()
@@ -113,26 +127,27 @@ def _skip_line(file: Any) -> int:  # noqa: ANN401
     return n
 
 
-def _escape(error: UnicodeError) -> tuple[str, int]:
-    """What `surrogateescape` does, but for bytes below 128 too: half a character of UTF-16."""
+def _escape_byte(error: UnicodeError) -> tuple[str, int]:
+    """Do as `surrogateescape`, but for bytes below 128 too: half a character of UTF-16."""
     assert isinstance(error, UnicodeDecodeError)
     return "".join(chr(0xDC00 + byte) for byte in error.object[error.start : error.end]), error.end
 
 
-codecs.register_error(ESCAPE, _escape)
+codecs.register_error(ESCAPE, _escape_byte)
 
 
-def bad_byte(text: str, codec: str) -> str | None:
-    """What is wrong with text that has undecodable bytes in it."""
+def bad_byte(text: str, codec: str) -> Fault | None:
+    """The fault of text that has undecodable bytes in it."""
     found = _BAD_BYTE.search(text)
     if found is None:
         return None
     raw = text.encode("utf-8", "surrogateescape") if codec == "utf-8" else b""
     guess = guess_encoding(raw) if codec == "utf-8" else "utf-8"
     byte = ord(found[0]) - 0xDC00
-    return (
+    return Fault(
+        ENCODING,
         f"expected {codec.upper()} text, got byte 0x{byte:02x}; "
-        f"name the encoding, such as --encoding {guess}, or convert the file"
+        f"name the encoding, such as --encoding {guess}, or convert the file",
     )
 
 
@@ -146,8 +161,8 @@ class _Feed(Iterator[str]):
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._waiting: deque[Line] = deque()
-        self.taken: list[Line] = []  # the lines of the record that is being read
+        self._waiting: deque[_Line] = deque()
+        self.taken: list[_Line] = []  # the lines of the record that is being read
 
     def __next__(self) -> str:
         line = self._waiting.popleft() if self._waiting else next(self._lines)
@@ -160,9 +175,9 @@ class _Feed(Iterator[str]):
 
 
 class CsvReader:
-    """The rows of a CSV file with a header, as the standard csv module reads them, strictly.
+    """The records of a CSV file with a header, as the standard csv module reads them, strictly.
 
-    A record with a quote in the wrong place is one bad row; the next begins on its second line.
+    One with a quote in the wrong place is a bad record; the next begins on its second line.
     `header` has its cells, none if it cannot be read; `names` a name for each column that no other
     column has; `known` the names that users may give: the cells, or the numbers of empty ones.
 
@@ -190,8 +205,8 @@ class CsvReader:
         pairs = zip(self.header, self.names, strict=True)
         self.known = tuple(cell or name for cell, name in pairs)
 
-    def rows(self, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
-        """The rows from the one with the number `first`; `offset` is its first byte, if known."""
+    def records(self, *, first: int = 0, offset: int | None = None) -> Iterator[InputRecord]:
+        """The records from number `first` on; `offset` is the first byte of that, if known."""
         number = 0
         if offset is not None:
             self._lines.skip_to(offset)
@@ -203,7 +218,7 @@ class CsvReader:
             if cells == []:
                 continue  # a blank line
             if number >= first:
-                yield self._row(cells, taken, number)
+                yield self._record(cells, taken, number)
             number += 1
 
     def _first_lines(self, delimiter: str) -> list[str]:
@@ -213,7 +228,7 @@ class CsvReader:
             cells, taken = self._read(delimiter)
         return [line.text for line in taken]
 
-    def _read(self, delimiter: str) -> tuple[list[str] | str, list[Line]]:
+    def _read(self, delimiter: str) -> tuple[list[str] | str, list[_Line]]:
         """The cells of the next record, or what is wrong with it, and its lines."""
         self._feed.taken = []
         try:
@@ -224,16 +239,17 @@ class CsvReader:
             return f"expected quotes in pairs, got: {error}", self._feed.taken
         return cells, self._feed.taken
 
-    def _row(self, cells: list[str] | str, taken: list[Line], number: int) -> Row:
+    def _record(self, cells: list[str] | str, taken: list[_Line], number: int) -> InputRecord:
         offset = taken[0].offset
         if any(line.is_cut for line in taken):
-            return Row(number, offset, {}, _too_long())
+            return InputRecord(number, offset, {}, _too_long())
         if isinstance(cells, str):
-            return Row(number, offset, {}, cells)
-        error = None
+            return InputRecord(number, offset, {}, Fault(BAD_ROW, cells))
+        fault = None
         if len(cells) != len(self.names):
-            error = f"expected {len(self.names)} cells as in the header, got {len(cells)}"
-        return Row(number, offset, dict(zip(self.names, cells, strict=False)), error)
+            found = f"expected {len(self.names)} cells as in the header, got {len(cells)}"
+            fault = Fault(BAD_ROW, found)
+        return InputRecord(number, offset, dict(zip(self.names, cells, strict=False)), fault)
 
 
 def _header(lines: list[str], delimiter: str) -> tuple[str, ...]:
@@ -256,33 +272,39 @@ def _unique(header: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _too_long() -> str:
-    return f"expected a line of at most {MAX_LINE:,} bytes, got a longer one; split the text"
+def _too_long() -> Fault:
+    reason = f"expected a line of at most {MAX_LINE:,} bytes, got a longer one; split the text"
+    return Fault(TOO_LONG, reason)
 
 
-def line_rows(lines: Lines, *, first: int = 0, offset: int | None = None) -> Iterator[Row]:
-    """One row with the value "text" for each line that is not blank; blank ones are counted."""
+def line_records(
+    lines: Lines, *, first: int = 0, offset: int | None = None
+) -> Iterator[InputRecord]:
+    """One record with the value "text" for each line that is not blank; blank ones are counted."""
     if offset is not None:
         lines.skip_to(offset)
     for number, line in enumerate(lines, start=first if offset is not None else 0):
         if number >= first and line.text.strip():
-            error = _too_long() if line.is_cut else None
-            yield Row(number, line.offset, {"text": line.text.rstrip("\r\n")}, error)
+            fault = _too_long() if line.is_cut else None
+            yield InputRecord(number, line.offset, {"text": line.text.rstrip("\r\n")}, fault)
 
 
-def json_rows(
+def json_records(
     lines: Lines, codec: str, *, first: int = 0, offset: int | None = None
-) -> Iterator[Row]:
-    """One row for each line that is not blank, with the values of its JSON object."""
-    for row in line_rows(lines, first=first, offset=offset):
-        text = str(row.values["text"])
-        error = row.error or bad_byte(text, codec)
-        value: object = None
-        if error is None:
-            try:
-                value = json.loads(text)
-            except (ValueError, RecursionError) as reason:
-                error = f"expected a JSON object, got {text[:40]!r}: {reason}"
-        if error is None and not isinstance(value, dict):
-            error = f"expected a JSON object, got {text[:40]!r}"
-        yield Row(row.number, row.offset, value if isinstance(value, dict) else {}, error)
+) -> Iterator[InputRecord]:
+    """One record for each line that is not blank, with the values of its JSON object."""
+    for line in line_records(lines, first=first, offset=offset):
+        values: dict[str, object] = {}
+        fault = line.fault or bad_byte(str(line.values["text"]), codec)
+        if fault is None:
+            values, fault = _parse_json(str(line.values["text"]))
+        yield InputRecord(line.number, line.offset, values, fault)
+
+
+def _parse_json(text: str) -> tuple[dict[str, object], Fault | None]:
+    problem = f"expected a JSON object, got {text[:40]!r}"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as reason:
+        return {}, Fault(BAD_ROW, f"{problem}: {reason}")
+    return (value, None) if isinstance(value, dict) else ({}, Fault(BAD_ROW, problem))

@@ -1,13 +1,16 @@
-"""Write rows of tables as CSV, TSV, JSON lines and Parquet, some of them at a time."""
+"""Write labeled documents as CSV, TSV, JSON lines and Parquet, some rows at a time."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from capsrl.tables.cells import Cells
-from capsrl.tables.columns import Column, as_text
+from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
+from capsrl.tables.cells import Cells, argument_rows, sentence_row
+from capsrl.tables.columns import NOTHING, Column, Passed, as_text, columns_of
 from capsrl.tables.parquet import pyarrow
+from capsrl.tables.pipeline import Labeled
 from capsrl.tables.records import without_surrogates
 
 if TYPE_CHECKING:
@@ -16,6 +19,70 @@ if TYPE_CHECKING:
 TABLES = ("csv", "tsv", "parquet")  # formats of tables; JSON lines are one too
 ROW_GROUP = 4 << 20  # bytes that are held until they are written as a row group of a Parquet file
 BATCH = 1_000  # rows that are converted to Arrow at a time
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How documents are written.
+
+    format  jsonl, or one of TABLES
+    rows    what a row is: an argument or a sentence
+    passed  the other columns of the documents that tables have, and JSON lines if they were chosen
+    """
+
+    format: str = "jsonl"
+    rows: str = "sentence"
+    passed: Passed = NOTHING
+
+
+def text_parts(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[str]:
+    """The text of a file in any format but Parquet."""
+    if options.format != "jsonl":
+        delimiter = "\t" if options.format == "tsv" else ","
+        columns = columns_of(options.rows, options.passed)
+        return csv_parts(table_rows(labeled, options), columns, delimiter=delimiter)
+    if options.rows == "argument":
+        return map(format_object, table_rows(labeled, options))
+    return json_lines(labeled, options.passed)
+
+
+def table_rows(labeled: Iterable[Labeled], options: WriteOptions) -> Iterator[Cells]:
+    """The rows of a table: one per argument, or one per sentence.
+
+    A document without sentences has one row, text without a name that has none has no row.
+    """
+    for each in labeled:
+        document, sentence, number = each.document, each.sentence, each.number
+        if document is None and sentence is None:
+            continue
+        id = document and document.id
+        if options.rows == "sentence":
+            rows = [sentence_row(sentence, document=id, number=number)]
+        else:
+            rows = argument_rows(sentence, document=id, number=number)
+        extra = options.passed.values(document.columns if document else {})
+        yield from (row | extra | {"error": each.error} for row in rows)
+
+
+def json_lines(labeled: Iterable[Labeled], passed: Passed = NOTHING) -> Iterator[str]:
+    """One line per sentence; those of tables have the id and the other columns of the document.
+
+    passed  the columns to keep, if some were chosen; default: all
+    """
+    for each in labeled:
+        document, sentence = each.document, each.sentence
+        if document is None or (document.text is None and document.error is None):
+            if sentence is not None:
+                yield format_jsonl(sentence)
+            continue
+        data: dict[str, object] = {"document": document.id}
+        if fields := passed.fields(document.columns):
+            data["fields"] = fields
+        if document.error is not None:
+            data["error"] = document.error
+        yield format_object(
+            data | ({"words": []} if sentence is None else sentence_to_dict(sentence))
+        )
 
 
 def csv_parts(

@@ -16,7 +16,7 @@ part around the head is returned. Heads may come from any file or parser: cycles
 range end the search.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import replace
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
@@ -34,46 +34,46 @@ def with_phrases(sentence: Sentence) -> Sentence:
 
     Phrases that arguments already have are kept. Without a parse the sentence is unchanged.
     """
-    if sentence.heads is None or all(argument.phrase for argument in _arguments(sentence)):
-        return sentence
 
-    def add(proposition: Proposition, argument: Argument) -> Argument:
-        found = phrase_of(sentence, proposition, argument) if argument.phrase is None else None
-        return argument if found is None else replace(argument, phrase=Phrase(*found))
+    def find(proposition: Proposition, argument: Argument) -> Phrase | None:
+        found = None if argument.phrase else phrase_of(sentence, proposition, argument)
+        return Phrase(*found) if found else argument.phrase
 
-    return _change_arguments(sentence, add)
+    return _with_phrases_of(sentence, find)
 
 
 def without_phrases(sentence: Sentence) -> Sentence:
     """Return the sentence with head words only."""
-    if not any(argument.phrase for argument in _arguments(sentence)):
-        return sentence
-    return _change_arguments(sentence, lambda _, argument: replace(argument, phrase=None))
+    return _with_phrases_of(sentence, lambda proposition, argument: None)
 
 
-def _arguments(sentence: Sentence) -> Iterator[Argument]:
-    return (argument for each in sentence.propositions for argument in each.arguments)
-
-
-def _change_arguments(
-    sentence: Sentence, change: Callable[[Proposition, Argument], Argument]
+def _with_phrases_of(
+    sentence: Sentence, phrase: Callable[[Proposition, Argument], Phrase | None]
 ) -> Sentence:
-    return sentence.with_propositions(
-        replace(each, arguments=tuple(change(each, argument) for argument in each.arguments))
+    changed = [
+        replace(each, arguments=tuple(replace(a, phrase=phrase(each, a)) for a in each.arguments))
         for each in sentence.propositions
-    )
+    ]
+    # Offsets and texts are only computed again where something has changed.
+    same = tuple(changed) == sentence.propositions
+    return sentence if same else sentence.with_propositions(changed)
 
 
 def phrase_of(
     sentence: Sentence, proposition: Proposition, argument: Argument
 ) -> tuple[int, int] | None:
     """Return the first and last word of the phrase; None if the sentence has no parse."""
-    heads, head = sentence.heads, argument.word
+    return find_phrase(sentence, proposition.predicate, argument.role, argument.word)
+
+
+def find_phrase(sentence: Sentence, predicate: int, role: str, head: int) -> tuple[int, int] | None:
+    """Return the same as `phrase_of`, for a role that the word `head` fills."""
+    heads = sentence.heads
     if heads is None:
         return None
-    if argument.role in SINGLE_WORDS or head == proposition.predicate:
+    if role in SINGLE_WORDS or head == predicate:
         return head, head
-    outside = _outside(sentence, head, proposition.predicate)
+    outside = _outside(sentence, head, predicate)
     first, last = span_around(heads, head, outside)
     while first < head and sentence.words[first] in _EDGES:
         first += 1

@@ -1,6 +1,8 @@
 """Turn what a user gives to `Labeler.label` into sentences, and mark known predicates."""
 
-from collections.abc import Iterable
+import numbers
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from capsrl.errors import DataError
 from capsrl.sentence import Proposition, Sentence
@@ -30,10 +32,27 @@ def to_sentences(
     raise DataError(f"{where}: expected a string or a Sentence, got {text!r:.60}{fix}")
 
 
+def check_several(texts: object, expected: str) -> None:
+    """Raise DataError for what is not several texts, or would be the names of columns or keys."""
+    if hasattr(type(texts), "columns"):
+        got = f"a {type(texts).__name__}"
+        raise DataError(f'{expected}, got {got}; give one column: frame["review"]')
+    is_iterable = isinstance(texts, Iterable) or hasattr(texts, "__getitem__")
+    if isinstance(texts, bytes | Mapping) or not is_iterable:
+        raise DataError(f"{expected}, got {texts!r:.60}")
+
+
+def read_pair(item: object, position: int) -> tuple[Any, Any]:
+    """An id and a text; raises DataError, naming the position, for anything else."""
+    if isinstance(item, Sequence) and not isinstance(item, str) and len(item) == 2:
+        return item[0], item[1]
+    raise DataError(f"text {position}: expected a pair (id, text), got {item!r:.60}")
+
+
 def is_missing(value: object) -> bool:
     """Whether a value stands for a missing text: None, NaN, or pandas' NA and NaT."""
-    if isinstance(value, float):
-        return value != value
+    if isinstance(value, numbers.Real):  # also the numbers of numpy
+        return bool(value != value)
     return value is None or type(value).__name__ in ("NAType", "NaTType")
 
 

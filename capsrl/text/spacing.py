@@ -29,9 +29,10 @@ def spaces_before(words: Sequence[str]) -> list[bool]:
 
 def text_of(sentence: Sentence) -> str:
     """The text of a sentence for reading: without HTML tags, or the words if it has no text."""
-    text, words = sentence.standalone().text, sentence.words
-    if text is None:
+    words, extent = sentence.words, sentence.extent
+    if sentence.text is None:
         return " ".join(words)
+    text = sentence.text if extent is None else sentence.text[slice(*extent)]
     if not has_markup(text, words):
         return text
     spaces = spaces_before(words)

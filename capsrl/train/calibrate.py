@@ -1,4 +1,4 @@
-"""Fit the calibration of a model on a gold file, usually the dev set.
+"""Fit the calibration of a model on a gold file, usually the dev set; needs no torch.
 
 Each curve is a logistic regression of "the answer is right" on a piecewise linear function of its
 log odds, with an offset for each group, fitted by penalized maximum likelihood. A straight line is
@@ -6,27 +6,30 @@ temperature scaling with an intercept (Platt, 1999; Guo et al., 2017); data may 
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
+from itertools import compress, pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from capsrl.errors import DataError
 from capsrl.labeler import Labeler
 from capsrl.predict.calibration import (
-    PREDICATE,
     Calibration,
+    Confidences,
     Curve,
     Floats,
     Probabilities,
     counts_of_senses,
+    group_of,
     log_odds,
-    sense_group,
-    sense_prob,
+    sense_probs,
     sigmoid,
 )
-from capsrl.score.calibration import CalibrationScores, Outcome, compare_propositions
+from capsrl.score.calibration import CalibrationScores, score_calibration
 from capsrl.sentence import Sentence
+
+Bools = NDArray[np.bool_]
 
 N_FOLDS = 5
 # Chosen by cross-validation on the genres of en_ewt dev.
@@ -34,9 +37,7 @@ _SMOOTHNESS = 10.0  # penalty on changes of the slope
 _SHRINKAGE = 3.0  # penalty on offsets: groups of few answers get small ones
 _QUANTILES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 0.95)  # of the log odds: the knots
 _MAX_STEPS = 100
-_DIGITS = 5
-
-Counts = Mapping[str, int]
+_DECIMALS = 5
 
 
 @dataclass(frozen=True)
@@ -58,65 +59,87 @@ def calibrate(labeler: Labeler, gold: Sequence[Sentence]) -> CalibrationFit:
     The folds are N_FOLDS parts of consecutive sentences, so that most documents are not split.
     Raises DataError if none of the predicates found is right.
     """
-    raw = labeler.label_sentences(gold, predicates="found", uncalibrated=True)
-    outcomes = [compare_propositions(*pair) for pair in zip(gold, raw, strict=True)]
-    counts = counts_of_senses(labeler.inventory)
-    calibration = fit_calibration(_joined(outcomes), counts)
-    before, after = CalibrationScores(), CalibrationScores()
-    edges = [len(outcomes) * fold // N_FOLDS for fold in range(N_FOLDS + 1)]
-    for first, last in zip(edges, edges[1:], strict=False):
-        fitted = fit_calibration(_joined(outcomes[:first] + outcomes[last:]), counts)
-        held_out = _joined(outcomes[first:last])
-        calibrated = fitted.apply([outcome.proposition for outcome in held_out], counts)
-        for outcome, proposition in zip(held_out, calibrated, strict=True):
-            before.add(outcome)
-            after.add(replace(outcome, proposition=proposition))
-    return CalibrationFit(calibration, before, after)
+    labeled = list(labeler.label_sentences(gold, predicates="found", uncalibrated=True))
+    before = score_calibration(gold, labeled)
+    columns = _collect(before, labeled, counts_of_senses(labeler.inventory))
+    calibration = _fit(columns)
+    sentence_of = np.repeat(np.arange(len(labeled)), [len(each.propositions) for each in labeled])
+    edges = [len(labeled) * fold // N_FOLDS for fold in range(N_FOLDS + 1)]
+    parts = []
+    for first, last in pairwise(edges):
+        is_held_out = (first <= sentence_of) & (sentence_of < last)
+        held_out = columns.select(is_held_out)
+        fitted = _fit(columns.select(~is_held_out))
+        parts.append(fitted.calibrate(held_out.raw, held_out.groups, held_out.roles))
+    calibrated = {
+        kind: np.concatenate([getattr(part, kind) for part in parts]) for kind in before.kinds
+    }
+    return CalibrationFit(calibration, before, before.replace(calibrated))
 
 
-def _joined(outcomes: Sequence[Sequence[Outcome]]) -> list[Outcome]:
-    return [outcome for of_sentence in outcomes for outcome in of_sentence]
+@dataclass(frozen=True)
+class _Columns:
+    """The answers of P propositions, which have A arguments in all.
 
-
-@dataclass
-class _Sample:
-    """Answers to fit a curve on."""
-
-    probabilities: list[float | None] = field(default_factory=list)
-    groups: list[str] = field(default_factory=list)
-    right: list[bool] = field(default_factory=list)
-
-    def add(self, probability: float | None, group: str, right: bool) -> None:
-        self.probabilities.append(probability)
-        self.groups.append(group)
-        self.right.append(right)
-
-    def fit(self) -> Curve:
-        return fit_curve(self.probabilities, self.groups, self.right)
-
-
-def fit_calibration(outcomes: Sequence[Outcome], sense_counts: Counts) -> Calibration:
-    """Fit the curves on propositions with the probabilities of the network.
-
-    Senses, arguments and whole propositions are fitted on the predicates that are right.
+    raw     probabilities of the network
+    right   kind of answer -> whether each is right
+    groups  P  those of senses
+    roles   A
     """
-    predicates, senses, arguments, propositions = (_Sample() for _ in range(4))
-    for outcome in outcomes:
-        proposition = outcome.proposition
-        predicates.add(proposition.predicate_probability, PREDICATE, outcome.predicate)
-        if not outcome.predicate:
-            continue
-        group = sense_group(proposition, sense_counts)
-        senses.add(sense_prob(proposition), group, outcome.sense)
-        propositions.add(proposition.joint_probability, group, outcome.exact)
-        for argument, right in zip(proposition.arguments, outcome.arguments, strict=True):
-            arguments.add(argument.probability, argument.role, right)
-    if not senses.right:
+
+    raw: Confidences
+    right: Mapping[str, Bools]
+    groups: Sequence[str]
+    roles: Sequence[str]
+
+    def select(self, members: Bools) -> "_Columns":
+        """The answers of some of the propositions; members is P."""
+        of_argument = members[self.raw.owners]
+        chosen = {kind: of_argument if kind == "arguments" else members for kind in self.right}
+        probs = {kind: getattr(self.raw, kind)[mask] for kind, mask in chosen.items()}
+        owners = (np.cumsum(members) - 1)[self.raw.owners[of_argument]]
+        return _Columns(
+            Confidences(**probs, owners=owners),
+            {kind: self.right[kind][mask] for kind, mask in chosen.items()},
+            list(compress(self.groups, members)),
+            list(compress(self.roles, of_argument)),
+        )
+
+
+def _collect(
+    scores: CalibrationScores, labeled: Sequence[Sentence], counts: Mapping[str, int]
+) -> _Columns:
+    """The columns of all propositions of some sentences; counts are those of senses in training."""
+    propositions = [each for sentence in labeled for each in sentence.propositions]
+    sizes = [len(each.arguments) for each in propositions]
+    probs = {kind: np.array(each.probabilities, np.float64) for kind, each in scores.kinds.items()}
+    return _Columns(
+        Confidences(**probs, owners=np.repeat(np.arange(len(propositions)), sizes)),
+        {kind: np.array(each.right, bool) for kind, each in scores.kinds.items()},
+        [
+            group_of(each.sense, counts, is_only=each.probability == 1, guessed=each.guessed)
+            for each in propositions
+        ],
+        scores.roles,
+    )
+
+
+def _fit(columns: _Columns) -> Calibration:
+    """Fit the curves; all but that of predicates on the predicates that are right."""
+    is_right = columns.right["predicates"]
+    if not is_right.any():
         raise DataError(
-            f"expected predicates that the model finds, got none among {len(outcomes)} found; "
+            f"none of the {len(is_right)} predicates found is right; "
             "calibrate a trained model on a file like its training data"
         )
-    return Calibration(predicates.fit(), senses.fit(), arguments.fit(), propositions.fit())
+    found = columns.select(is_right)
+    raw, right, groups = found.raw, found.right, found.groups
+    return Calibration(
+        predicates=fit_curve(columns.raw.predicates, [""] * len(is_right), is_right),
+        senses=fit_curve(sense_probs(raw.senses, groups), groups, right["senses"]),
+        arguments=fit_curve(raw.arguments, found.roles, right["arguments"]),
+        propositions=fit_curve(raw.propositions, groups, right["propositions"]),
+    )
 
 
 def fit_curve(
@@ -141,7 +164,7 @@ def fit_curve(
         return Curve((0.0,), (0.0,))
     if len(names) == 1:
         names = []  # nothing to tell apart
-    knots = np.unique(np.quantile(odds, _QUANTILES).round(_DIGITS))
+    knots = np.unique(np.quantile(odds, _QUANTILES).round(_DECIMALS))
     k, n = len(knots), len(names)
     inputs = np.hstack([_hat_weights(odds, knots), _one_hot(groups, names)])  # N k+n
     penalty = np.zeros((k + n, k + n))
@@ -149,7 +172,7 @@ def fit_curve(
     penalty[k:, k:] = shrinkage * np.eye(n)
     penalty += 0.05 * np.eye(k + n)  # without it there is no finite fit if all answers are right
     found: list[float] = _fit_nondecreasing(inputs, y, penalty, k).tolist()
-    rounded = [round(number, _DIGITS) for number in found]
+    rounded = [round(number, _DECIMALS) for number in found]
     return Curve(
         tuple(knots.tolist()),
         tuple(rounded[:k]),
@@ -163,9 +186,8 @@ def _hat_weights(x: Floats, knots: Floats) -> Floats:
 
 
 def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Floats:
-    number = {name: i for i, name in enumerate(names)}
-    rows: Floats = np.eye(len(names))[[number[group] for group in groups if number]]
-    return rows if number else np.zeros((len(groups), 0))
+    rows: Floats = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
+    return rows
 
 
 def _curvature(knots: Floats) -> Floats:

@@ -45,7 +45,7 @@ def make_card(
         f"- trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
         f"best epoch by F1 on `{os.path.basename(data.dev)}`\n"
         + _partial(recipe, n_partial)
-        + _start(started_from),
+        + _started_from(started_from),
         "## Scores\n",
         "With gold predicates. Precision, recall and F1 are the official CoNLL-2009 scores over "
         "senses and arguments together; EM (exact match) is the percentage of propositions with "
@@ -69,7 +69,7 @@ def _partial(recipe: Recipe, n_sentences: int) -> str:
     )
 
 
-def _start(model: str | None) -> str:
+def _started_from(model: str | None) -> str:
     if model is None:
         return ""
     return (

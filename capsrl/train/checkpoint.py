@@ -7,9 +7,10 @@ are for resuming only; the trained model is a folder of its own (labeler.py).
 
 import dataclasses
 import json
+import math
 import os
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,9 @@ from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
 from capsrl.train.soft_labels import MANIFEST
 
-FORMAT = 2
+_VERSION = 2
 _EPOCHS = "train.epochs"
-_HEADER = "capsrl"  # the key of our JSON among the header's strings
+_METADATA = "capsrl"  # the key of our JSON among the header's strings
 
 
 @dataclass
@@ -65,12 +66,12 @@ def save_checkpoint(
     path: Path, tensors: Mapping[str, Tensor], state: State, fingerprint: Mapping[str, Any]
 ) -> None:
     """Write a checkpoint atomically."""
-    header = {"format": FORMAT, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
+    header = {"format": _VERSION, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
     with replacing(path) as temporary:
         save_file(
             {name: _on_cpu(tensor) for name, tensor in tensors.items()},
             temporary,
-            metadata={_HEADER: json.dumps(header)},
+            metadata={_METADATA: json.dumps(header)},
         )
 
 
@@ -87,16 +88,16 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises ModelError if it is damaged or has another format."""
     try:
         with safe_open(path, framework="pt") as file:
-            header = json.loads((file.metadata() or {})[_HEADER])
+            header = json.loads((file.metadata() or {})[_METADATA])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError, KeyError, ValueError) as error:
         raise ModelError(
-            f"{path}: expected a checkpoint of capsrl, got {error}; delete it to start again"
+            f"{path}: not a checkpoint of capsrl: {error}; delete it to start again"
         ) from None
-    if header["format"] != FORMAT:
+    if header["format"] != _VERSION:
         raise ModelError(
-            f"{path}: expected checkpoint format {FORMAT}, got {header['format']}; resume with the "
-            "version of capsrl that wrote it, or delete it to start again"
+            f"{path}: expected checkpoint format {_VERSION}, got {header['format']}; resume with "
+            "the version of capsrl that wrote it, or delete it to start again"
         )
     return Checkpoint(tensors, State(**header["state"]), header["fingerprint"])
 
@@ -136,13 +137,13 @@ def check_resumable(
         return
     if differing:
         differences = [
-            f"{key} ({json.dumps(saved.get(key))} there, {json.dumps(now.get(key))} here)"
+            f"{key} was {json.dumps(saved.get(key))}, now {json.dumps(now.get(key))}"
             for key in differing
         ]
+        advice = _advice(path, saved, now) if differing == [_EPOCHS] else ""
         raise ConfigError(
-            f"{path}: expected a checkpoint of this recipe, got one with another "
-            f"{', '.join(differences)}; give another folder with --out, or delete this one"
-            f"{_advice(path, saved, now) if differing == [_EPOCHS] else ''}"
+            f"{path}: belongs to another recipe: {', '.join(differences)}; name another folder "
+            f"with --out, or delete this one{advice}"
         )
 
 
@@ -184,31 +185,37 @@ def restore_optimizer(optimizer: Optimizer, tensors: Mapping[str, Tensor]) -> No
     optimizer.load_state_dict({"state": memory, "param_groups": groups})
 
 
-def random_state() -> dict[str, Tensor]:
-    """Collect the states of the random generators of this process: Python, numpy and torch."""
+def random_tensors(gather: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
+    """Collect the states of the random generators of Python, numpy and torch.
+
+    gather  stacks the tensors of all processes
+    """
     _, words, gauss = random.getstate()
     numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002 - libraries may draw from it
     assert isinstance(numpy_state, dict)
+    inner = numpy_state["state"]
+    rest = [inner["pos"], numpy_state["has_gauss"], numpy_state["gauss"]]
     state = {
         "python": torch.tensor(words, dtype=torch.int64),
-        "python_gauss": torch.tensor(_or_nan(gauss), dtype=torch.float64),
-        "numpy": torch.from_numpy(numpy_state["state"]["key"].astype(np.int64)),
-        "numpy_rest": torch.tensor(
-            [numpy_state["state"]["pos"], numpy_state["has_gauss"], numpy_state["gauss"]],
-            dtype=torch.float64,
-        ),
+        "python_gauss": torch.tensor(math.nan if gauss is None else gauss, dtype=torch.float64),
+        "numpy": torch.from_numpy(inner["key"].astype(np.int64)),
+        "numpy_rest": torch.tensor(rest, dtype=torch.float64),
         "torch": torch.get_rng_state(),
     }
     if torch.cuda.is_available():
         state["cuda"] = torch.cuda.get_rng_state()
-    return state
+    return {f"random.{name}": gather(tensor) for name, tensor in state.items()}
 
 
-def restore_random_state(state: Mapping[str, Tensor]) -> None:
-    """Restore the states collected by `random_state`."""
+def restore_random(tensors: Mapping[str, Tensor], rank: int) -> None:
+    """Restore the generators of a process; one that is new keeps its own."""
+    if rank >= len(tensors["random.torch"]):
+        return
+    prefix = "random."
+    state = {n.removeprefix(prefix): t[rank] for n, t in tensors.items() if n.startswith(prefix)}
     gauss = float(state["python_gauss"])
     words = tuple(state["python"].tolist())
-    random.setstate((3, words, None if gauss != gauss else gauss))
+    random.setstate((3, words, None if math.isnan(gauss) else gauss))
     position, has_gauss, numpy_gauss = state["numpy_rest"].tolist()
     np.random.set_state(  # noqa: NPY002
         {
@@ -227,10 +234,6 @@ def _on_cpu(tensor: Tensor) -> Tensor:
     """Copy a tensor: safetensors refuses tensors that share memory."""
     tensor = tensor.detach()
     return (tensor.cpu() if tensor.is_cuda else tensor.clone()).contiguous()
-
-
-def _or_nan(value: float | None) -> float:
-    return float("nan") if value is None else value
 
 
 def _name_and_digest(path: str) -> str:

@@ -41,7 +41,7 @@ def check_files(recipe: Recipe) -> None:
     """
     is_started = recipe.train.from_ is not None
     missing = [
-        f"{path}: expected the file or folder of {key}, got none"
+        f"{path}: not found ({key})"
         for key, path in recipe_paths(recipe).items()
         if not (is_started and key.startswith("model.")) and not os.path.exists(path)
     ]
@@ -52,7 +52,7 @@ def check_files(recipe: Recipe) -> None:
         )
 
 
-def read_corpus(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
+def read_training_files(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
     Arguments have phrases where a spans file is beside the corpus (capsrl/formats/phrase_file.py).
@@ -98,14 +98,14 @@ def _read(path: str) -> list[Sentence]:
     found = read_sentences(path, spans=spans_file_of(path))
     sentences = [sentence for sentence in found if sentence.words]
     if not sentences:
-        raise DataError(f"{path}: expected sentences, got none")
+        raise DataError(f"{path}: has no sentences")
     return sentences
 
 
 def _read_partial(path: str) -> list[Sentence]:
     sentences = [sentence for sentence in _read(path) if sentence.propositions]
     if not sentences:
-        raise DataError(f"{path}: expected annotated predicates, got none")
+        raise DataError(f"{path}: has no annotated predicates")
     return sentences
 
 
@@ -113,7 +113,6 @@ def _read_gold(path: str) -> list[Sentence]:
     sentences = _read(path)
     if not any(one.sense is not None for sentence in sentences for one in sentence.propositions):
         raise DataError(
-            f"{path}: expected predicates with senses, got none; "
-            "a file without gold annotation cannot be scored"
+            f"{path}: has no predicates with senses; without gold annotation it cannot be scored"
         )
     return sentences

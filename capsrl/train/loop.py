@@ -8,18 +8,16 @@ RUN/curve.png                dev scores and loss by epoch, if matplotlib is inst
 
 import contextlib
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-
-from torch import Tensor
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
 from capsrl.files.opening import open_writer
 from capsrl.labeler import Labeler
 from capsrl.models import find_model
-from capsrl.network.batches import Batch
+from capsrl.network.network import Network
 from capsrl.network.save import Precision
 from capsrl.predict.folder import read_inventory
 from capsrl.score import Scores, score
@@ -30,30 +28,25 @@ from capsrl.train.checkpoint import (
     State,
     check_resumable,
     load_checkpoint,
-    random_state,
-    restore_random_state,
+    random_tensors,
+    restore_random,
     run_fingerprint,
     save_checkpoint,
 )
-from capsrl.train.collapse import find_collapse, is_low
-from capsrl.train.corpus import check_files, read_corpus
-from capsrl.train.log import Log, Record, read_log
-from capsrl.train.mixture import Mixture, Planned
+from capsrl.train.corpus import Corpus, check_files, read_training_files
+from capsrl.train.loader import Mixture
+from capsrl.train.log import Log, Report, dev_figures, find_collapse, is_low, plot_curve, read_log
 from capsrl.train.optim import rate_factor
-from capsrl.train.plot import plot_curve
-from capsrl.train.prefetch import prefetch
-from capsrl.train.processes import Processes
-from capsrl.train.setup import build_network, build_step
-from capsrl.train.signals import Interrupted, StopRequest, defer_signals
+from capsrl.train.processes import Processes, StopRequest, defer_signals
 from capsrl.train.soft_corpus import SoftCorpus
-from capsrl.train.workers import make_batches
+from capsrl.train.start import build_network
+from capsrl.train.trainer import make_trainer
 
 LOG_EVERY = 50  # steps; the only times, besides checkpoints, when the host waits for a GPU
-Report = Callable[[Record], None]
 
 
 @dataclass(frozen=True)
-class Result:
+class TrainingResult:
     """The outcome of a run.
 
     dev, tests  scores of the saved model, tests by name; in the main process only
@@ -69,9 +62,13 @@ class Result:
     notes: tuple[str, ...] = ()
 
 
+class Interrupted(KeyboardInterrupt):
+    """The run was stopped by a signal; the message says how to resume it."""
+
+
 def run(
     recipe: Recipe, folder: Path, *, device: str | None = None, report: Report | None = None
-) -> Result:
+) -> TrainingResult:
     """Train as the recipe says; resume if the folder holds a checkpoint of the same recipe.
 
     report   called with every record of the log, in the main process
@@ -80,8 +77,8 @@ def run(
     """
     processes = Processes(device)
     with contextlib.closing(processes), defer_signals() as stop:
-        training = Training(recipe, folder, processes, stop, report or (lambda record: None))
-        with contextlib.closing(training):
+        training = Training(recipe, folder, processes, stop, report)
+        with contextlib.closing(training.log):
             try:
                 while not training.state.finished:
                     training.train_epoch()
@@ -113,13 +110,12 @@ class Training:
         folder: Path,
         processes: Processes,
         stop: StopRequest,
-        report: Report,
+        report: Report | None,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
         self._processes = processes
         self._stop = stop
-        self._report = report
 
         check_files(recipe)
         self._fingerprint = run_fingerprint(recipe)
@@ -130,18 +126,21 @@ class Training:
 
         start = recipe.train.from_
         lemmatizer = None if start is None else read_inventory(find_model(start)).lemmatizer
-        self._corpus = read_corpus(recipe.data, lemmatizer)
-        self._network = build_network(recipe, self._corpus, processes)
-        self._labeler = Labeler(self._network, recipe.model, device=processes.device)
-        self._training_step = build_step(recipe, self._network, processes)
+        corpus = self._corpus = read_training_files(recipe.data, lemmatizer)
+        network = build_network(recipe, corpus, rank=processes.rank).to(processes.device)
+        self._network = network
+        self._labeler = Labeler(network, recipe.model, device=processes.device)
+        self._trainer = make_trainer(recipe, network, processes)
         if recipe.train.cache_states and not self.state.finished:
-            self._cache_states()
-        self._mixture = self._make_mixture()
+            network.vectors.cache_states([*corpus.train, *corpus.partial, *corpus.dev])
+        self._mixture = _make_mixture(recipe, network, corpus)
         if saved is not None:
-            self._training_step.restore(saved.tensors, path=self._checkpoint)
-            self._restore_random(saved.tensors)
+            self._trainer.restore(saved.tensors, path=self._checkpoint)
+            restore_random(saved.tensors, processes.rank)
 
-        self._log = self._open_log()
+        self.log = Log(
+            folder if processes.is_main else None, size=self.state.log_size, report=report
+        )
         self._words = 0  # since the last line of the log
         self._clock = self._line_clock = time.monotonic()
 
@@ -149,101 +148,65 @@ class Training:
         """Train on the batches of the current epoch that are still to do."""
         train, state = self.recipe.train, self.state
         seed = 100_003 * train.seed + state.epoch
-        batches = self._mixture.plan(batch_words=train.batch_words, seed=seed)
-        one_step = 1 / (len(batches) * train.epochs)  # as a share of the run
+        plan = self._mixture.plan(batch_words=train.batch_words, seed=seed)
+        one_step = 1 / (len(plan) * train.epochs)  # as a share of the run
         self._network.train()
-        with contextlib.closing(self._make_batches(batches[state.position :])) as collated:
-            for batch in collated:
-                done = (state.epoch + state.position / len(batches)) / train.epochs
+        batches = self._mixture.make(
+            plan[state.position :], self._processes.share, n_workers=train.workers
+        )
+        with contextlib.closing(batches):
+            for batch in batches:
+                done = (state.epoch + state.position / len(plan)) / train.epochs
                 factor = rate_factor(done, one_step, warmup=train.warmup, schedule=train.schedule)
                 warming_up = done < train.warmup
-                self._training_step.run(batch, factor, state.step + 1, warming_up=warming_up)
+                self._trainer.train_on(batch, factor, state.step + 1, warming_up=warming_up)
                 self._words += batch.n_words if batch is not None else 0
                 state.position += 1
                 state.step += 1
-                self._after_step(factor, len(batches))
+                self._after_step(train.learning_rate * factor, len(plan))
 
-    def _make_mixture(self) -> Mixture:
-        network, corpus = self._network, self._corpus
-        items = [
-            *(network.index(sentence) for sentence in corpus.train),
-            *(network.index(sentence, partial=True) for sentence in corpus.partial),
-        ]
-        shards = self.recipe.distill.shards
-        return Mixture(
-            network,
-            items,
-            n_gold=len(corpus.train),
-            partial_share=self.recipe.data.partial_share,
-            soft=None if shards is None else SoftCorpus(shards, network),
-            repeats=1 if shards is None else self.recipe.distill.gold,
-        )
-
-    def _make_batches(self, batches: list[Planned]) -> Generator[Batch | None, None, None]:
-        """Make batches ahead of time; None where this process has no share of one."""
-        n_workers = self.recipe.train.workers
-        if not n_workers:
-            yield from prefetch(self._pin(batches))
-            return
-        while batches:
-            part = self._mixture.load_for(batches)
-            with contextlib.closing(make_batches(self._collate, part, n_workers=n_workers)) as made:
-                yield from made
-            batches = batches[len(part) :]
-
-    def _pin(self, batches: Iterable[Planned]) -> Iterator[Batch | None]:
-        """Yield batches in page-locked memory."""
-        for planned in batches:
-            batch = self._collate(planned)
-            yield None if batch is None else batch.pin()
-
-    def _collate(self, planned: Planned) -> Batch | None:
-        return self._mixture.collate(planned, self._processes.share)
-
-    def _after_step(self, factor: float, n_batches: int) -> None:
-        step = self.state.step
-        if step % LOG_EVERY == 0:
-            self._log_step(factor, n_batches)
+    def _after_step(self, rate: float, n_batches: int) -> None:
+        """Log, stop or write a checkpoint, if it is time."""
+        is_time = self.state.step % LOG_EVERY == 0
+        if is_time:
+            self._log_step(rate, n_batches)
         # Several processes must stop at the same step, and agreeing on it takes time.
-        if (self._processes.world_size == 1 or step % LOG_EVERY == 0) and self._must_stop():
+        if (self._processes.world_size == 1 or is_time) and self._must_stop():
             raise _Stopped
         every = self.recipe.train.checkpoint_every
-        if every and step % every == 0:
+        if every and self.state.step % every == 0:
             self.save()
 
-    def _log_step(self, factor: float, n_batches: int) -> None:
-        losses = self._training_step.losses(epoch=False)
-        now = time.monotonic()
+    def _log_step(self, rate: float, n_batches: int) -> None:
+        losses = self._trainer.losses(epoch=False)
+        state, now = self.state, time.monotonic()
         n_words = self._words * self._processes.world_size
-        words_per_second = round(n_words / (now - self._line_clock))
+        record = {
+            "epoch": state.epoch + 1,
+            "step": state.step,
+            "batch": state.position,
+            "batches": n_batches,
+            **losses,
+            "gradient_norm": self._trainer.gradient_norm(),
+            "spikes": self._trainer.spikes(),
+            "rate": rate,
+            "words_per_second": round(n_words / (now - self._line_clock)),
+            "seconds": self._seconds(),
+        }
         self._words, self._line_clock = 0, now
-        self._write(
-            {
-                "kind": "step",
-                "epoch": self.state.epoch + 1,
-                "step": self.state.step,
-                "batch": self.state.position,
-                "batches": n_batches,
-                **losses,
-                "gradient_norm": self._training_step.gradient_norm(),
-                "spikes": self._training_step.spikes(),
-                "rate": self.recipe.train.learning_rate * factor,
-                "words_per_second": words_per_second,
-                "seconds": self._seconds(),
-            }
-        )
+        self.log.write("step", record)
 
     def end_epoch(self) -> None:
         """Score the dev file, save the model if it is the best so far, and test for the end."""
         state = self.state
         train_seconds = self._seconds()
-        with self._training_step.averaged_weights():
+        with self._trainer.averaged_weights():
             dev = self._score(self._labeler, self._corpus.dev) if self._processes.is_main else None
             f1 = self._processes.broadcast(dev.labeled_f1 if dev is not None else 0.0)
             is_best = f1 > state.best_f1
             if is_best and self._processes.is_main:
                 self._labeler.save(self.folder / "model", precision=self._precision())
-        losses = self._training_step.losses(epoch=True)
+        losses = self._trainer.losses(epoch=True)
         state.epoch += 1
         state.position = 0
         if is_best:
@@ -252,10 +215,12 @@ class Training:
         state.finished = self._is_finished()
         if dev is not None:
             state.predicts_arguments |= dev.counts.pred_arguments > 0
-            self._log_epoch(dev, losses, train_seconds)
+            times = {"train_seconds": train_seconds, "seconds": self._seconds()}
+            record = {"epoch": state.epoch, "step": state.step, **losses, **dev_figures(dev)}
+            self.log.write("epoch", {**record, "best": is_best, **times})
             message = find_collapse(dev, state, n_epochs=self.recipe.train.epochs)
             if message is not None:
-                self._write({"kind": "warning", "step": state.step, "message": message})
+                self.log.write("warning", {"step": state.step, "message": message})
         self._words, self._line_clock = 0, time.monotonic()
         self.save()
         if not state.finished and self._must_stop():
@@ -272,29 +237,11 @@ class Training:
         stops_early = state.epoch - state.best_epoch >= train.patience
         return stops_early or state.epoch >= train.epochs
 
-    def _log_epoch(self, dev: Scores, losses: dict[str, float], train_seconds: float) -> None:
-        self._write(
-            {
-                "kind": "epoch",
-                "epoch": self.state.epoch,
-                "step": self.state.step,
-                **losses,
-                "dev_f1": dev.labeled_f1,
-                "dev_precision": dev.labeled_precision,
-                "dev_recall": dev.labeled_recall,
-                "dev_argument_f1": dev.counts.arguments.f1,
-                "dev_em": dev.exact_match,
-                "best": self.state.best_epoch == self.state.epoch,
-                "train_seconds": train_seconds,
-                "seconds": self._seconds(),
-            }
-        )
-
-    def finish(self) -> Result:
+    def finish(self) -> TrainingResult:
         """Score the saved model on the dev and test files; write its card and the curve."""
         model, state = self.folder / "model", self.state
         if not self._processes.is_main:
-            return Result(model, state.best_epoch, state.seconds)
+            return TrainingResult(model, state.best_epoch, state.seconds)
         labeler = Labeler.load(model, device=str(self._processes.device))
         dev = self._score(labeler, self._corpus.dev)
         # The iterations before the last can be far worse, which the scores above do not show.
@@ -302,7 +249,11 @@ class Training:
         fewer = range(1, capsules.iterations if capsules.variant in ROUTED else 1)
         intermediate = [self._score(labeler, self._corpus.dev, iterations=n) for n in fewer]
         tests = {name: self._score(labeler, gold) for name, gold in self._corpus.tests.items()}
-        self._log_end(dev, tests)
+        figures: dict[str, float] = {}
+        for name, scores in [("dev", dev), *((f"test_{name}", tests[name]) for name in tests)]:
+            figures |= {f"{name}_f1": scores.labeled_f1, f"{name}_em": scores.exact_match}
+        record = {"step": state.step, "best_epoch": state.best_epoch, **figures}
+        self.log.write("end", {**record, "seconds": state.seconds})
         card = make_card(
             self.recipe,
             dev=dev,
@@ -315,14 +266,7 @@ class Training:
         with open_writer(model / "README.md") as file:
             file.write(card)
         notes = (*self._check_arguments(dev), *self._plot())
-        return Result(model, state.best_epoch, state.seconds, dev, tests, notes)
-
-    def _log_end(self, dev: Scores, tests: dict[str, Scores]) -> None:
-        state = self.state
-        record: Record = {"kind": "end", "step": state.step, "best_epoch": state.best_epoch}
-        for name, scores in [("dev", dev), *((f"test_{name}", tests[name]) for name in tests)]:
-            record |= {f"{name}_f1": scores.labeled_f1, f"{name}_em": scores.exact_match}
-        self._write(record | {"seconds": state.seconds})
+        return TrainingResult(model, state.best_epoch, state.seconds, dev, tests, notes)
 
     def _check_arguments(self, dev: Scores) -> Iterator[str]:
         if dev.counts.gold_arguments and not dev.counts.pred_arguments:
@@ -350,19 +294,11 @@ class Training:
         self._clock = time.monotonic()
         if not self.recipe.train.checkpoint_every:
             return
-        generators = {
-            f"random.{name}": self._processes.gather(tensor)
-            for name, tensor in random_state().items()
-        }
-        if self._log is not None:
-            self.state.log_size = self._log.size
-            tensors = {**self._training_step.tensors(), **generators}
+        generators = random_tensors(self._processes.gather)
+        if self._processes.is_main:
+            self.state.log_size = self.log.size
+            tensors = {**self._trainer.tensors(), **generators}
             save_checkpoint(self._checkpoint, tensors, self.state, self._fingerprint)
-
-    def close(self) -> None:
-        """Close the log."""
-        if self._log is not None:
-            self._log.close()
 
     def _load_checkpoint(self) -> Checkpoint | None:
         if not self._checkpoint.exists():
@@ -370,42 +306,6 @@ class Training:
         saved = load_checkpoint(self._checkpoint)
         check_resumable(self._checkpoint, saved.fingerprint, self._fingerprint, saved.state)
         return saved
-
-    def _cache_states(self) -> None:
-        corpus = self._corpus
-        self._network.vectors.cache_states([*corpus.train, *corpus.partial, *corpus.dev])
-
-    def _restore_random(self, tensors: dict[str, Tensor]) -> None:
-        """Restore the generators of this process; a process that is new keeps its own."""
-        rank = self._processes.rank
-        saved = {
-            name.removeprefix("random."): tensor
-            for name, tensor in tensors.items()
-            if name.startswith("random.")
-        }
-        if rank < len(saved["torch"]):
-            restore_random_state({name: tensor[rank] for name, tensor in saved.items()})
-
-    def _open_log(self) -> Log | None:
-        if not self._processes.is_main:
-            return None
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            return Log(
-                self.folder / "log.jsonl",
-                size=self.state.log_size,
-                tensorboard=self.folder / "tensorboard",
-            )
-        except OSError as error:
-            raise ConfigError(
-                f"{self.folder}: cannot be written: {error.strerror or error}; "
-                "name another folder with --out"
-            ) from None
-
-    def _write(self, record: Record) -> None:
-        if self._log is not None:
-            self._log.write(record)
-            self._report(record)
 
     def _score(
         self, labeler: Labeler, sentences: list[Sentence], *, iterations: int | None = None
@@ -425,3 +325,19 @@ class Training:
 
     def _seconds(self) -> float:
         return round(self.state.seconds + time.monotonic() - self._clock, 3)
+
+
+def _make_mixture(recipe: Recipe, network: Network, corpus: Corpus) -> Mixture:
+    items = [
+        *(network.index(sentence) for sentence in corpus.train),
+        *(network.index(sentence, partial=True) for sentence in corpus.partial),
+    ]
+    shards = recipe.distill.shards
+    return Mixture(
+        network,
+        items,
+        n_gold=len(corpus.train),
+        partial_share=recipe.data.partial_share,
+        soft=None if shards is None else SoftCorpus(shards, network),
+        repeats=1 if shards is None else recipe.distill.gold,
+    )

@@ -1,4 +1,4 @@
-"""Train in one process, or in several that share the work of every batch.
+"""The processes of a run, and the signals that stop it.
 
 Started by `torchrun`, each process trains on its share of the sentences of a batch and the
 gradients are summed, so that a step equals that of one process on the whole batch. Dropout is
@@ -6,8 +6,12 @@ drawn independently by each process. Only the main process scores and writes fil
 """
 
 import os
-from collections.abc import Sequence
+import signal
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
+from types import FrameType
 
 import torch
 from torch import Tensor, distributed
@@ -86,3 +90,35 @@ class Processes:
         """Shut down the process group."""
         if self.world_size > 1:
             distributed.destroy_process_group()
+
+
+class StopRequest:
+    """Set when a signal asked the run to stop."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+
+@contextmanager
+def defer_signals() -> Iterator[StopRequest]:
+    """Turn the first Ctrl-C or SIGTERM into a request; the second one acts immediately.
+
+    The request is granted between two steps, where the state of a run is consistent.
+    """
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request  # only the main thread may install handlers
+        return
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        request.is_set = True
+        signal.signal(number, before[signal.Signals(number)])
+
+    for number in before:
+        signal.signal(number, handle)
+    try:
+        yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,10 +1,7 @@
-"""Read the soft labels that `python -m teachers` makes; write the file of a shard.
+"""Read the soft labels that `python -m teachers` makes.
 
 FOLDER/distill.json              teachers, texts, number of sentences, digests of the inventory
 FOLDER/shard-00000.safetensors   soft labels of the first sentences as flat arrays, ...
-
-Probabilities below MIN_PROB are left out: of 50 roles one or two matter for a word, and most words
-have no role.
 """
 
 import hashlib
@@ -17,15 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from capsrl.errors import DataError
-from capsrl.files.replacing import replacing
 from capsrl.predict.inventory import Inventory
 
 MANIFEST = "distill.json"
 SOFT_FORMAT = 1
-MIN_PROB = 0.002
 # Parts of an inventory that the ids in predictions refer to. Words and characters may differ.
 SHARED = ("roles", "senses", "candidates", "patterns", "tags")
 Array = NDArray[Any]
@@ -75,19 +70,9 @@ class SoftLabels:
         return len(self.words)
 
 
-_DENSE = ("lengths", "predicate_probs", "n_predicates", "positions")
-_PARTS = tuple(field.name for field in fields(SparseProbs))
-
-
-def save_labels(path: Path, labels: SoftLabels) -> None:
-    """Write soft labels to a safetensors file, atomically."""
-    text = json.dumps({"words": labels.words, "lemmas": labels.lemmas})
-    arrays = {name: getattr(labels, name) for name in _DENSE}
-    arrays["text"] = np.frombuffer(text.encode(), dtype=np.uint8)
-    for name, sparse in labels.sparse.items():
-        arrays |= {f"{name}.{part}": getattr(sparse, part) for part in _PARTS}
-    with replacing(path) as temporary:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+# The names of the arrays in a file, besides `text`; those in SPARSE follow the names of classes.
+DENSE = ("lengths", "predicate_probs", "n_predicates", "positions")
+SPARSE = tuple(field.name for field in fields(SparseProbs))
 
 
 def load_labels(path: Path) -> SoftLabels:
@@ -99,9 +84,9 @@ def load_labels(path: Path) -> SoftLabels:
         return SoftLabels(
             words=text["words"],
             lemmas=text["lemmas"],
-            **{name: arrays[name] for name in _DENSE},
+            **{name: arrays[name] for name in DENSE},
             sparse={
-                name: SparseProbs(**{part: arrays[f"{name}.{part}"] for part in _PARTS})
+                name: SparseProbs(**{part: arrays[f"{name}.{part}"] for part in SPARSE})
                 for name in names
             },
         )
@@ -145,7 +130,7 @@ def join_labels(parts: Sequence[SoftLabels]) -> SoftLabels:
     return SoftLabels(
         words=[words for part in parts for words in part.words],
         lemmas=[lemma for part in parts for lemma in part.lemmas],
-        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in _DENSE},
+        **{name: np.concatenate([getattr(part, name) for part in parts]) for name in DENSE},
         sparse=sparse,
     )
 

@@ -1,25 +1,31 @@
-"""Start training from a trained model: keep its weights and labels, add those of the corpus.
+"""Build the network that a run starts with: a new one, or that of a trained model.
 
-Labels of the model keep their ids and those of the corpus follow, so the weights of a label that
-both have are the first rows of the new tensors. New labels get initial weights.
+Labels of a trained model keep their ids and weights, and those of the corpus follow, so the weights
+of a label that both have are the first rows of the new tensors. New labels get initial weights.
 """
 
-from collections.abc import Mapping
+import random
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.config import ModelConfig
+from capsrl.config import ModelConfig, Recipe
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
 from capsrl.frames.index import NO_FRAMES
+from capsrl.frames.user import load_frames
+from capsrl.models import find_model
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
 from capsrl.network.save import load_weights
 from capsrl.predict.folder import read_inventory
-from capsrl.predict.inventory import Inventory, Vocab
-from capsrl.text.lemmatizer import Lemmatizer
+from capsrl.predict.inventory import Inventory, Vocab, build_inventory
+from capsrl.text.lemmatizer import Lemmatizer, learn_lemmas
+from capsrl.train.corpus import Corpus
 
 _CAPSULES, _NODE = "forms.weight", "routing.node.weight"
 _PATTERNS = ("senses.patterns.weight", "senses.pattern_prior")  # last: senses without pattern
@@ -43,9 +49,48 @@ _GROWING = {
     "vectors.sources.characters.vectors.weight": 0,
     "vectors.sources.tags.vectors.weight": 0,
 }
+_TO_JOIN = ("roles", "lemmas", "patterns", "words", "characters", "tags")  # of an inventory
 # The weights of a new role are this share of their usual initial values: the other roles are
 # trained, and must not be disturbed by one that is not.
 _NEW_ROLE_SCALE = 0.1
+
+
+def build_network(recipe: Recipe, corpus: Corpus, *, rank: int = 0) -> Network:
+    """Build the network of a run; sets the seed of all random generators.
+
+    Its weights are random, except for pretrained word vectors, or those of the model that the run
+    starts from.
+
+    rank  of the process; all have the same weights, but each its own dropout
+    """
+    _seed(recipe.train.seed)
+    inventory, words = _build_inventory(recipe, corpus), corpus.count_words()
+    if recipe.train.from_ is None:
+        file = recipe.data.descriptions
+        descriptions = NO_DESCRIPTIONS if file is None else Descriptions.load(file)
+        network = make_network(recipe.model, inventory, words=words, descriptions=descriptions)
+    else:
+        folder = find_model(recipe.train.from_)
+        network = start_network(folder, recipe.model, inventory, words=words)
+    if rank:
+        _seed(recipe.train.seed + 1_000_003 * rank)
+    return network
+
+
+def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
+    frames = load_frames(recipe.data.frames) if recipe.data.frames else NO_FRAMES
+    inventory = build_inventory(
+        corpus.train, partial=corpus.partial, frames=frames, source=recipe.data.train
+    )
+    if recipe.data.language == "en":  # the lemmatizer's rules are those of English
+        inventory = replace(inventory, lemmatizer=learn_lemmas(corpus.train))
+    return inventory
+
+
+def _seed(seed: int) -> None:
+    random.seed(seed)
+    np.random.seed(seed % 2**32)  # noqa: NPY002 - libraries may draw from it
+    torch.manual_seed(seed)
 
 
 def start_network(
@@ -72,7 +117,7 @@ def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
 
     Counts of senses are added up. The model's frames are kept if the corpus comes without.
     """
-    senses = Vocab(_merged(known.senses, added.senses))
+    senses = _join_vocabs(known.senses, added.senses)
     counts = [0] * len(senses)
     for inventory in (known, added):
         for sense, count in zip(inventory.senses, inventory.sense_counts, strict=True):
@@ -82,17 +127,12 @@ def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
         more = (senses.id(added.senses[i]) for i in ids)
         candidates[lemma] = tuple(dict.fromkeys((*candidates.get(lemma, ()), *more)))
     return Inventory(
-        roles=_merged_vocabs(known.roles, added.roles),
         senses=tuple(senses),
         sense_counts=tuple(counts),
         candidates=dict(sorted(candidates.items())),
-        lemmas=_merged_vocabs(known.lemmas, added.lemmas),
-        patterns=_merged_vocabs(known.patterns, added.patterns),
-        words=_merged_vocabs(known.words, added.words),
-        characters=_merged_vocabs(known.characters, added.characters),
-        tags=_merged_vocabs(known.tags, added.tags),
-        lemmatizer=_merged_lemmatizers(known.lemmatizer, added.lemmatizer),
+        lemmatizer=_join_lemmatizers(known.lemmatizer, added.lemmatizer),
         frames=known.frames if added.frames is NO_FRAMES else added.frames,
+        **{name: _join_vocabs(getattr(known, name), getattr(added, name)) for name in _TO_JOIN},
     )
 
 
@@ -143,15 +183,11 @@ def _grow(name: str, saved: Tensor, initial: Tensor) -> Tensor:
     return torch.cat([saved, new], dim)
 
 
-def _merged(first: "Vocab | tuple[str, ...]", second: "Vocab | tuple[str, ...]") -> list[str]:
-    return list(dict.fromkeys((*first, *second)))
+def _join_vocabs(first: Iterable[str], second: Iterable[str]) -> Vocab:
+    return Vocab(dict.fromkeys((*first, *second)))
 
 
-def _merged_vocabs(first: Vocab, second: Vocab) -> Vocab:
-    return Vocab(_merged(first, second))
-
-
-def _merged_lemmatizers(known: Lemmatizer | None, added: Lemmatizer | None) -> Lemmatizer | None:
+def _join_lemmatizers(known: Lemmatizer | None, added: Lemmatizer | None) -> Lemmatizer | None:
     """What both know; where they differ the model, which has seen more, decides."""
     if known is None or added is None:
         return known or added

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.bulk.failures import Task
 from capsrl.bulk.job import Job
-from capsrl.bulk.plan import Plan
-from capsrl.bulk.scan import scan
+from capsrl.bulk.plan import Plan, scan
+from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import Worker
+from capsrl.tables.reading import ReadOptions
+from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_runs import start
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -34,11 +35,12 @@ def reviews(tmp_path, monkeypatch):
 
 
 def test_results_are_read(reviews):
-    job = Job(output="labeled", to="parquet", rows="argument", text_column="body")
+    write = WriteOptions("parquet", "argument")
+    job = Job(output="labeled", read=ReadOptions(text_column="body"), write=write)
     plan = Plan(job.settings(), 2, [scan(job.make_input("reviews.csv"), 2)])
     worker = Worker(job, job.fingerprint())
     for shard in range(plan.n_shards):
-        worker.run(Task(shard), plan.pieces(shard), plan.name(shard))
+        worker.run(Task(shard), plan.parts(shard), plan.name(shard))
     assert len(list(Path("labeled/data").iterdir())) == 2
     with_duckdb, with_pandas = blocks("python")
     names = {}

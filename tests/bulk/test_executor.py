@@ -1,14 +1,20 @@
 """Workers on Ray, which die, fail and go on; all tests share one Ray of this machine."""
 
 import json
+import tempfile
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from capsrl.bulk import executor
 from capsrl.bulk.executor import DIED, connected, count_workers, worker_resources
 from capsrl.bulk.job import Job
 from capsrl.bulk.run import label_in_bulk
+from capsrl.bulk.storage import try_lock
 from capsrl.errors import ConfigError, DataError
+from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_runs import make_texts, outputs
 from tests.helpers.dying_workers import (
     BROKEN,
@@ -22,8 +28,8 @@ from tests.helpers.dying_workers import (
 
 @pytest.fixture(scope="module", autouse=True)
 def ray():
-    with connected(None, n_cpus=2) as machines:
-        assert (machines.cpus, machines.gpus) == (2, 0)
+    with connected(None, n_cpus=2) as n_gpus:
+        assert n_gpus == 0
         yield
 
 
@@ -89,7 +95,7 @@ def test_bad_rows_become_errors_in_their_place(run):
     assert list(rows) == [f"r{n}" for n in range(10)]
     assert {name: row["error"] for name, row in rows.items() if "error" in row} == {
         "r2": DIED,
-        "r5": "expected a text that can be labeled, got RuntimeError('a bug')",
+        "r5": "this text cannot be labeled: RuntimeError('a bug')",
         "r9": DIED,
     }
     assert all(rows[name] == good[name] for name in good if name not in ("r2", "r5", "r9"))
@@ -112,6 +118,7 @@ def test_a_shard_that_cannot_be_written_is_set_aside_and_tried_again(run):
     assert record == {
         "shard": 0,
         "rows": [{"path": "in.jsonl", "first": 0, "stop": 4}],
+        "kind": "failed",
         "error": DIED,
     }
     status = run(texts)
@@ -122,10 +129,10 @@ def test_a_shard_that_cannot_be_written_is_set_aside_and_tried_again(run):
 
 
 @pytest.mark.slow
-def test_a_worker_that_dies_after_its_work_is_not_asked_again(run):
+def test_a_shard_whose_worker_dies_after_its_work_counts_once(run):
     texts = make_texts(8)
     status = run(texts, make_worker=DyingAfterwards)
-    assert (status["done"], status["failures"], status["documents"]) == (2, 0, 8)
+    assert (status["done"], status["failures"], status["documents"]) == (2, 1, 8)
     assert len(events("out", "shard")) == 2
 
 
@@ -153,18 +160,51 @@ def test_a_missing_shard_is_made_again(run):
 @pytest.mark.parametrize("to", ["csv", "parquet"])
 def test_tables(run, to):
     rows = "sentence" if to == "parquet" else "argument"
-    status = run(make_texts(6), job={"to": to, "rows": rows})
+    status = run(make_texts(6), job={"write": WriteOptions(to, rows)})
     assert status["documents"] == 6
     assert [file.suffix for file in sorted(Path("out/data").iterdir())] == [f".{to}"] * 2
 
 
 @pytest.mark.slow
 def test_a_worker_that_never_starts_ends_the_run(run):
-    with pytest.raises(
-        ConfigError, match="workers: expected them to load the model, got 5 that di"
-    ):
+    with pytest.raises(ConfigError, match="^5 workers died while loading the model; is there en"):
         run(make_texts(4), make_worker=NeverReady)
     assert json.loads(Path("out/status.json").read_text())["state"] == "failed"
+
+
+def test_a_damaged_page_sets_its_shard_aside(run):
+    """The others are labeled, and the next run tries again."""
+    texts = make_texts(12)
+    table = pa.table({"id": [str(n) for n in range(12)], "text": texts})
+    pq.write_table(table, "in.parquet", row_group_size=2)
+    good = Path("in.parquet").read_bytes()
+    column = pq.ParquetFile("in.parquet").metadata.row_group(4).column(1)
+    start, size = column.dictionary_page_offset, column.total_compressed_size
+    Path("in.parquet").write_bytes(good[:start] + b"\xff" * size + good[start + size :])
+    for _ in range(2):
+        status = label_in_bulk(["in.parquet"], Job(output="out"), shard_size=2, n_workers=1)
+        assert (status["state"], status["done"], status["set_aside"]) == ("finished", 5, [4])
+        assert status["documents"] == 10
+    record = json.loads(Path("out/failed/part-0000004.json").read_text())
+    assert (record["kind"], record["rows"][0]["first"]) == ("damaged", 8)
+    assert record["error"].startswith("in.parquet, row 9: expected Parquet data, got: ")
+    assert [row["document"] for row in read_rows("out")] == list("01234567") + ["10", "11"]
+
+
+def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
+    """Those whose lock nobody holds, whatever the number of their process is."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    dead, alive, begun = (tmp_path / f"capsrl-ray-{n}" for n in ("dead", "alive", "begun"))
+    for folder in (dead, alive, begun):
+        folder.mkdir()
+    (dead / "capsrl.lock").touch()
+    with open(alive / "capsrl.lock", "wb") as lock:
+        assert try_lock(lock)
+        with executor._temporary_folder() as first, executor._temporary_folder() as second:
+            assert sorted(map(str, tmp_path.iterdir())) == sorted(
+                [first, second, str(alive), str(begun)]
+            )
+    assert sorted(tmp_path.iterdir()) == [alive, begun]
 
 
 @pytest.mark.slow
@@ -188,10 +228,10 @@ def test_an_input_that_changes_ends_the_run(run, tmp_path, monkeypatch):
 class Slow(FragileWorker):
     """Waits for the file to change."""
 
-    def run(self, task, pieces, name):
+    def run(self, task, parts, name):
         while Path("in.jsonl").stat().st_size > 3:
             pass
-        return super().run(task, pieces, name)
+        return super().run(task, parts, name)
 
 
 def test_workers_fit_into_the_cores():

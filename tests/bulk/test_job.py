@@ -7,6 +7,8 @@ import pytest
 from capsrl.bulk.job import Job
 from capsrl.errors import ModelError
 from capsrl.options import Options
+from capsrl.tables.reading import ReadOptions
+from capsrl.tables.writing import WriteOptions
 
 
 def test_fingerprint_has_model_and_frames(tmp_path):
@@ -26,8 +28,14 @@ def test_settings_are_json_and_differ_with_the_job():
     plain = Job(output="out").settings()
     assert json.loads(json.dumps(plain)) == plain
     assert plain == Job(output="elsewhere", threads=4).settings()  # these change no output
-    changes = [{"to": "csv"}, {"text_column": "body"}, {"max_characters": 5}]
-    changes += [{"options": Options(pos=["verb"])}, {"rows": "argument"}, {"runtime": "torch"}]
+    changes = [
+        {"write": WriteOptions("csv")},
+        {"write": WriteOptions(rows="argument")},
+        {"read": ReadOptions(text_column="body")},
+        {"read": ReadOptions(max_characters=5)},
+        {"options": Options(pos=["verb"])},
+        {"runtime": "torch"},
+    ]
     for change in changes:
         assert Job(output="out", **change).settings() != plain
 

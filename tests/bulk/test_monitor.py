@@ -1,28 +1,41 @@
-"""Following a run: rate, time left, what is done."""
+"""Following a run: rate, time left, what is done; log and status file."""
 
 import itertools
+import os
 
-from capsrl.bulk.failures import Task
-from capsrl.bulk.monitor import Monitor
+import pytest
+
+from capsrl.bulk.monitor import Monitor, RunLog, find_done, is_alive, read_events, read_status
 from capsrl.bulk.plan import Plan
-from capsrl.bulk.status import Counts, read_status
 from capsrl.bulk.storage import Folder
-from capsrl.bulk.worker import Result
-from tests.helpers.bulk_plans import SETTINGS, source
+from capsrl.bulk.tasks import Task
+from capsrl.bulk.worker import TaskResult
+from capsrl.errors import DataError
+from capsrl.tables.pipeline import Totals
+from tests.helpers.bulk_plans import SETTINGS, planned
 
-ONE = Counts(2, 3, 4, 5)
+ONE = Totals(2, 3, 4, 5)
 
 
-def test_the_time_left(tmp_path, monkeypatch):
-    folder = Folder(str(tmp_path))
+@pytest.fixture
+def folder(tmp_path):
+    return Folder(str(tmp_path / "out"))
+
+
+@pytest.fixture
+def plan():
+    return Plan(SETTINGS, 10, [planned("a", 40, 10)])
+
+
+def test_the_time_left(plan, folder, monkeypatch):
     clock = itertools.count(0, 100)
     monkeypatch.setattr("capsrl.bulk.monitor.time.monotonic", lambda: next(clock))
     shown = []
-    monitor = Monitor(Plan(SETTINGS, 10, [source("a", 40, 10)]), folder, shown.append)
+    monitor = Monitor(plan, folder, shown.append)
     assert list(monitor.todo()) == [0, 1, 2, 3]
     monitor.tick(2)
     assert (shown[-1]["seconds_left"], shown[-1]["workers"]) == (None, 2)
-    monitor.finish(Task(2), Result(ONE, 1.0, 0.9, 99.0))
+    monitor.finish(Task(2), TaskResult(ONE, 1.0, 0.9, 99.0))
     monitor.tick(2)
     status = shown[-1]
     assert status["seconds_left"] == 3 * status["seconds"]
@@ -30,3 +43,35 @@ def test_the_time_left(tmp_path, monkeypatch):
     assert status["memory_mb"]["worker"] == 99
     assert read_status(folder) == status
     assert list(monitor.todo()) == [0, 1, 3]
+
+
+def test_a_shard_is_done_if_it_has_an_output_and_counts(plan, folder):
+    """Both are needed; that the log counts it twice does not matter."""
+    log = RunLog(folder)
+    for shard in (0, 1, 1, 3, 9):
+        log.write("shard", shard=shard, **ONE.to_dict(), seconds=1.0)
+    for shard in (0, 1, 2):
+        folder.write(plan.name(shard), b"")
+    done, counts = find_done(plan, folder)
+    assert (done.tolist(), counts.sentences) == ([True, True, False, False], 6)
+
+
+def test_a_log_that_was_cut_off_goes_on(folder, tmp_path):
+    log = RunLog(folder)
+    log.write("start")
+    log.write("shard", shard=0, **ONE.to_dict())
+    file = tmp_path / "out" / "log.jsonl"
+    file.write_bytes(file.read_bytes()[:-20])
+    RunLog(folder).write("start", number=2)
+    assert [event["kind"] for event in read_events(folder)] == ["start", "start"]
+    assert not list(read_events(Folder(str(tmp_path / "none"))))
+
+
+def test_a_folder_without_a_run(folder):
+    with pytest.raises(DataError, match="out: not a folder that capsrl bulk writes: it has no st"):
+        read_status(folder)
+
+
+def test_processes():
+    assert is_alive(os.getpid())
+    assert not is_alive(1 << 22)

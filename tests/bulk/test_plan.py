@@ -1,36 +1,46 @@
 """Plans: shards of rows, writing and reading, and what is refused."""
 
+import hashlib
 import json
+import os
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.bulk.plan import Piece, Plan, check_settings, read_plan
+from capsrl.bulk.plan import (
+    Plan,
+    check_inputs,
+    check_settings,
+    choose_shard_size,
+    read_plan,
+    scan,
+)
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError
-from tests.helpers.bulk_plans import SETTINGS, source
+from capsrl.tables.documents import make_input
+from capsrl.tables.reading import FilePart
+from tests.helpers import bulk_plans
+from tests.helpers.bulk_plans import LINES, SETTINGS, TEXTS, planned, write_gz
 
 
 def make_plan(counts, size):
-    sources = [source(f"{number}.csv", count, size) for number, count in enumerate(counts)]
-    return Plan(SETTINGS, size, sources)
+    inputs = [planned(f"{number}.csv", count, size) for number, count in enumerate(counts)]
+    return Plan(SETTINGS, size, inputs)
 
 
 def test_a_large_input_has_a_shard_for_each_part():
     plan = make_plan([25], 10)
     assert (plan.n_shards, plan.n_rows) == (3, 25)
-    assert plan.pieces(0) == [Piece("0.csv", 250, 0, 10, 0)]
-    assert plan.pieces(2) == [Piece("0.csv", 250, 20, 25, 200)]
+    assert plan.parts(0) == [FilePart(0, 10, 0, "0.csv", 250)]
+    assert plan.parts(2) == [FilePart(20, 25, 200, "0.csv", 250)]
     assert [plan.n_rows_of(shard) for shard in range(3)] == [10, 10, 5]
 
 
 def test_small_inputs_share_a_shard():
     plan = make_plan([4, 3, 0, 3, 1, 12], 10)
-    found = [
-        [(piece.path, len_of(piece)) for piece in plan.pieces(n)] for n in range(plan.n_shards)
-    ]
+    found = [[(part.path, len_of(part)) for part in plan.parts(n)] for n in range(plan.n_shards)]
     assert found == [
         [("0.csv", 4), ("1.csv", 3), ("3.csv", 3)],
         [("4.csv", 1)],
@@ -39,8 +49,8 @@ def test_small_inputs_share_a_shard():
     ]
 
 
-def len_of(piece):
-    return piece.stop - piece.first
+def len_of(part):
+    return part.stop - part.first
 
 
 @given(st.lists(st.integers(0, 40), max_size=20), st.integers(1, 15))
@@ -49,10 +59,10 @@ def test_every_row_is_in_one_shard_and_in_order(counts, size):
     expected = [(f"{n}.csv", row) for n, count in enumerate(counts) for row in range(count)]
     found = []
     for shard in range(plan.n_shards):
-        pieces = plan.pieces(shard)
-        rows = [(piece.path, row) for piece in pieces for row in range(piece.first, piece.stop)]
+        parts = plan.parts(shard)
+        rows = [(part.path, row) for part in parts for row in range(part.first, part.stop)]
         assert 1 <= len(rows) == plan.n_rows_of(shard) <= size
-        assert all(piece.offset == 10 * piece.first for piece in pieces)
+        assert all(part.offset == 10 * part.first for part in parts)
         found += rows
     assert found == expected
     assert plan.n_rows == len(expected)
@@ -61,13 +71,15 @@ def test_every_row_is_in_one_shard_and_in_order(counts, size):
 def test_what_is_written_is_read(tmp_path):
     folder = Folder(str(tmp_path))
     assert read_plan(folder) is None
-    plan = Plan(SETTINGS, 10, [source("a.csv", 25, 10), source("b.parquet", 5, 10, offsets=False)])
+    plan = Plan(
+        SETTINGS, 10, [planned("a.csv", 25, 10), planned("b.parquet", 5, 10, offsets=False)]
+    )
     plan.write(folder)
     again = read_plan(folder)
     assert again.digest() == plan.digest()
     assert again.settings == SETTINGS
-    assert [again.pieces(n) for n in range(3)] == [plan.pieces(n) for n in range(3)]
-    assert again.pieces(2)[1] == Piece("b.parquet", 50, 0, 5, None)
+    assert [again.parts(n) for n in range(3)] == [plan.parts(n) for n in range(3)]
+    assert again.parts(2)[1] == FilePart(0, 5, None, "b.parquet", 50)
 
 
 def test_only_the_name_of_a_shard_means_done(tmp_path):
@@ -84,30 +96,30 @@ def test_only_the_name_of_a_shard_means_done(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "shard_size", "message"),
     [
-        ({"to": "csv"}, None, 'got to "csv" instead of "jsonl"; give'),
+        ({"to": "csv"}, None, 'to was "jsonl", now "csv"; give'),
         (
             {"options": {"threshold": 0.5, "pos": ["verb"]}},
             None,
-            r'got options.pos \["verb"\] instead of null; options.threshold 0.5 instead of 0.0;',
+            r'options.pos was null, now \["verb"\]; options.threshold was 0.0, now 0.5;',
         ),
-        ({}, 11, "got shard_size 11 instead of 10"),
-        ({"new": 1}, None, "got new 1 instead of null"),
+        ({}, 11, "shard_size was 10, now 11"),
+        ({"new": 1}, None, "new was null, now 1"),
     ],
 )
 def test_other_settings_are_refused(changes, shard_size, message):
     plan = make_plan([25], 10)
     check_settings(plan, SETTINGS, None, "out")
     check_settings(plan, SETTINGS, 10, "out")
-    with pytest.raises(ConfigError, match=f"^out: expected the settings with which .*{message}"):
+    with pytest.raises(ConfigError, match=f"^out was started with other settings: {message}"):
         check_settings(plan, {**SETTINGS, **changes}, shard_size, "out")
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "expected a plan of capsrl bulk, got "),
-        ("[1]\n", "expected a plan of capsrl bulk, got "),
-        ('{"format": 1}\n{"path": 1}\n', "expected a plan of capsrl bulk, got 'firsts'"),
+        ("", "not a plan of capsrl bulk: "),
+        ("[1]\n", "not a plan of capsrl bulk: "),
+        ('{"format": 1}\n{"path": 1}\n', "not a plan of capsrl bulk: 'firsts'"),
         ('{"format": 2}\n', "expected a plan of format 1, got 2; use the version"),
     ],
 )
@@ -122,3 +134,51 @@ def test_a_plan_is_readable_by_others(tmp_path):
     head, *inputs = map(json.loads, (tmp_path / "plan.jsonl").read_text().splitlines())
     assert head == {"format": 1, "shard_size": 10, "settings": SETTINGS}
     assert [each["path"] for each in inputs] == ["0.csv", "1.csv"]
+
+
+def test_inputs_are_checked_by_content(tmp_path):
+    one, two = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    for file in (one, two):
+        file.write_text(LINES)
+    paths = [str(one), str(two)]
+    plan = bulk_plans.make_plan(paths, 5)
+    check_inputs(plan, paths, "out")
+    os.utime(one, ns=(1, 1))
+    check_inputs(plan, paths, "out")  # another time, the same content
+    two.write_text(LINES.replace("Sentence 3", "Sentence X"))
+    os.utime(two, ns=(1, 1))
+    with pytest.raises(
+        ConfigError, match=r"^out was started with other inputs: .*two.jsonl has changed; give"
+    ):
+        check_inputs(plan, paths, "out")
+    for wrong, message in [
+        (paths[:1], "^out was started with other inputs: .*two.jsonl is missing; give the"),
+        ([*paths, "three.csv"], "other inputs: three.csv is new; give"),
+        (paths[::-1], "other inputs: another order; give"),
+    ]:
+        with pytest.raises(ConfigError, match=message):
+            check_inputs(plan, wrong, "out")
+    os.unlink(one)
+    with pytest.raises(DataError, match="one.jsonl: cannot be read: No such file"):
+        check_inputs(plan, paths, "out")
+
+
+def test_shards_are_smaller_for_longer_texts(tmp_path):
+    sizes = []
+    for name, length in (("short", 10), ("long", 10_000), ("longer", 900_000)):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text((json.dumps({"text": "x" * length}) + "\n") * 3)
+        sizes.append(choose_shard_size([make_input(str(file))]))
+    assert sizes == [2000, 13, 1]
+    with pytest.raises(ConfigError, match="expected a column 'text'"):
+        (tmp_path / "x.csv").write_text("a,b\n1,2\n")
+        choose_shard_size([make_input(str(tmp_path / "x.csv"))])
+
+
+def test_digest_is_that_of_the_file(tmp_path):
+    write_gz(tmp_path / "a.jsonl.gz")
+    found = scan(make_input(str(tmp_path / "a.jsonl.gz")), 10)
+    assert found.digest == hashlib.sha256((tmp_path / "a.jsonl.gz").read_bytes()).hexdigest()
+    assert found.n_rows == len(TEXTS)
+    assert found.firsts.tolist() == [0, 10, 20]
+    assert np.all(found.offsets[1:] > 0)

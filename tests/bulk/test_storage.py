@@ -33,34 +33,38 @@ def test_what_is_written_is_there(folder):
     assert folder.has("data/a")
     assert sorted(folder.list("data")) == ["a", "b"]
     assert read(folder, "data/a") == b"3"
-    folder.remove(["data/a"])
-    folder.remove(["data/a"])
-    folder.remove([])
+    folder.remove("data/a")
+    folder.remove("data/a")
     assert list(folder.list("data")) == ["b"]
     with pytest.raises(FileNotFoundError):
         read(folder, "data/a")
 
 
-def test_many_files_are_listed_and_read(folder):
+def test_many_files_are_listed(folder):
     for number in range(40):
         folder.write(f"data/{number:02}", str(number).encode())
     assert {*folder.list("data", ["0", "1"])} >= {f"{number:02}" for number in range(20)}
-    names = [f"data/{number:02}" for number in range(41)]
-    assert dict(folder.read_all(names)) == {name: b"%d" % int(name[5:]) for name in names[:40]}
-    assert list(folder.read_all([])) == []
+
+
+def test_lines_that_are_appended(folder):
+    assert list(folder.read_lines("log")) == []
+    for number in range(40):
+        folder.append("log", b"%d\n%d\n" % (number, number), part=f"{number:02}")
+    assert [int(line) for line in folder.read_lines("log")] == [n for n in range(40) for _ in "ab"]
+    assert folder.is_local == folder.has("log.jsonl")
 
 
 def test_no_name_is_a_pattern(memory_files):
-    memory_files.pipe("/run1/log/a", b"another run")
+    memory_files.pipe("/run1/log/a.jsonl", b"another run")
     folder = Folder("memory://run[1]")
-    assert list(folder.read_all(["log/a"])) == []
-    folder.remove(["log/a"])
-    folder.write("log/a", b"this run")
-    assert list(folder.list("log", ["a"])) == ["a"]
-    assert list(folder.read_all(["log/a"])) == [("log/a", b"this run")]
-    folder.remove(["log/a", "log/b"])
-    assert not folder.has("log/a")
-    assert memory_files.cat_file("/run1/log/a") == b"another run"
+    assert list(folder.read_lines("log")) == []
+    folder.remove("log/a.jsonl")
+    folder.append("log", b"this run", part="a")
+    assert list(folder.list("log", ["a"])) == ["a.jsonl"]
+    assert list(folder.read_lines("log")) == [b"this run"]
+    folder.remove("log/a.jsonl")
+    assert not folder.has("log/a.jsonl")
+    assert memory_files.cat_file("/run1/log/a.jsonl") == b"another run"
 
 
 def test_a_file_appears_only_when_it_is_complete(folder):
@@ -103,7 +107,7 @@ def test_what_a_killed_worker_left_is_removed(tmp_path):
 def test_a_second_run_is_refused(tmp_path):
     folder = Folder(str(tmp_path / "out"))
     with folder.locked():
-        with pytest.raises(ConfigError, match=r"out: expected a folder that no other run is writ"):
+        with pytest.raises(ConfigError, match=r"out: another `capsrl bulk` is writing"):
             with Folder(folder.url).locked():
                 pass
     with Folder(folder.url).locked():

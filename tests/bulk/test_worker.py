@@ -4,19 +4,23 @@ import csv
 import json
 
 import fsspec
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from capsrl.bulk.failures import Task
 from capsrl.bulk.job import Job
-from capsrl.bulk.monitor import Monitor
-from capsrl.bulk.plan import Plan
-from capsrl.bulk.scan import scan
-from capsrl.bulk.status import Counts, read_status
+from capsrl.bulk.monitor import Monitor, read_status
+from capsrl.bulk.plan import Plan, scan, stat
 from capsrl.bulk.storage import Folder
-from capsrl.bulk.worker import Worker
-from capsrl.errors import ModelError
+from capsrl.bulk.tasks import Task
+from capsrl.bulk.worker import PartReader, Worker
+from capsrl.errors import DataError, ModelError
 from capsrl.tables.columns import arrow_schema, find_passed
+from capsrl.tables.documents import make_input
+from capsrl.tables.pipeline import Totals
+from capsrl.tables.reading import ReadOptions
+from capsrl.tables.writing import WriteOptions
+from tests.helpers.bulk_plans import LINES, TEXTS, make_plan, write_gz
 
 ROWS = [
     {"id": "a", "text": "Mira sold her bicycle. She left.", "stars": 5},
@@ -33,17 +37,17 @@ def model():
     return Job(output="").fingerprint()
 
 
-def make_job(tmp_path, output=None, columns=None, **settings):
+def make_job(tmp_path, output=None, columns=None, to="jsonl", rows="sentence"):
     file = tmp_path / "in.jsonl"
     file.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
-    job = Job(output=output or str(tmp_path / "out"), max_characters=200, **settings)
-    passed = find_passed([job.make_input(str(file))], columns)
-    job = Job(**{**job.__dict__, "passed": passed})
+    read = ReadOptions(max_characters=200)
+    write = WriteOptions(to, rows, find_passed([make_input(file, read)], columns))
+    job = Job(output=output or str(tmp_path / "out"), read=read, write=write)
     return job, Plan(job.settings(), 10, [scan(job.make_input(str(file)), 10)])
 
 
 def label(job, plan, model, task=None):
-    return Worker(job, model).run(task or Task(0), plan.pieces(0), plan.name(0))
+    return Worker(job, model).run(task or Task(0), plan.parts(0), plan.name(0))
 
 
 def test_json_lines(tmp_path, model):
@@ -78,19 +82,19 @@ def test_tables(tmp_path, model):
     job, plan = make_job(tmp_path, to="parquet", rows="sentence")
     label(job, plan, model)
     table = pyarrow.parquet.read_table(tmp_path / "out" / plan.name(0))
-    assert table.schema.equals(arrow_schema("sentence", job.passed))
+    assert table.schema.equals(arrow_schema("sentence", job.write.passed))
     assert table["document"].to_pylist() == ["a", "a", "b", "c", "d", "e"]
 
 
 def test_bad_rows_and_trials(tmp_path, model):
     job, plan = make_job(tmp_path)
     trial = label(job, plan, model, Task(0, first=1, stop=4))
-    assert trial.counts == Counts()
+    assert trial.counts == Totals()
     assert not (tmp_path / "out").exists()
-    result = label(job, plan, model, Task(0, ((3, "expected a text that can be labeled, got x"),)))
+    result = label(job, plan, model, Task(0, ((3, "this text is bad"),)))
     assert result.counts.errors == {"no text": 1, "too long": 1, "failed": 1}
     rows = [json.loads(line) for line in (tmp_path / "out" / plan.name(0)).read_text().splitlines()]
-    assert rows[4]["error"].endswith("got x") and rows[4]["words"] == []
+    assert rows[4]["error"] == "this text is bad" and rows[4]["words"] == []
 
 
 def test_the_same_bytes_every_time(tmp_path, model):
@@ -105,9 +109,7 @@ def test_the_same_bytes_every_time(tmp_path, model):
 
 def test_another_model_is_refused(tmp_path):
     job, _ = make_job(tmp_path)
-    with pytest.raises(
-        ModelError, match="^en: expected the model and frames of the plan, got other"
-    ):
+    with pytest.raises(ModelError, match="^en: the model or the frames on .* are not those of the"):
         Worker(job, "another")
 
 
@@ -118,16 +120,16 @@ def test_an_object_store(tmp_path, model):
     try:
         plan.write(folder)
         result = label(job, plan, model)
-        # Killed before the driver knows: the output and its counts are there.
+        # Killed before the driver knows: the output is there, but not in the log.
         assert plan.find_done(folder).tolist() == [True]
         shown = []
         monitor = Monitor(plan, folder, shown.append)
-        assert list(monitor.todo()) == []
+        assert list(monitor.todo()) == [0]
+        monitor.finish(Task(0), result)
         status = monitor.end("finished")
         assert status == shown[-1] == read_status(folder)
         assert {name: status[name] for name in EXPECTED} == EXPECTED
-        assert list(folder.list("counts")) == []
-        # Next time they are in the log.
+        # Next time its counts are in the log.
         again = Monitor(plan, folder, shown.append).end("finished")
         assert again["sentences"] == result.counts.sentences
         with folder.open(plan.name(0)) as file:
@@ -136,3 +138,104 @@ def test_an_object_store(tmp_path, model):
             assert file.read() == (tmp_path / "out" / plan.name(0)).read_bytes()
     finally:
         fsspec.filesystem("memory").rm("/bulk", recursive=True)
+
+
+def write_csv(file):
+    # A line break inside quotes, and a blank line.
+    lines = ["id,text", *(f'{n},"{text}"' for n, text in enumerate(TEXTS))]
+    lines[5] = '4,"Two\nlines."'
+    lines.insert(9, "")
+    file.write_text("\n".join(lines) + "\n")
+
+
+def write_jsonl(file):
+    file.write_text(LINES[:300] + LINES[300:].replace("\n", "\n\n", 3))  # and blank lines
+
+
+def write_parquet(file):
+    table = pa.table({"id": [str(n) for n in range(len(TEXTS))], "text": TEXTS})
+    pyarrow.parquet.write_table(table, file, row_group_size=4)
+
+
+WRITERS = {
+    "a.csv": write_csv,
+    "a.jsonl": write_jsonl,
+    "a.jsonl.gz": write_gz,
+    "a.parquet": write_parquet,
+    "a.txt": lambda file: file.write_text("One text.\n"),
+    "empty.jsonl": lambda file: file.write_text(""),
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, write in WRITERS.items():
+        write(tmp_path / name)
+    return [tmp_path / name for name in WRITERS]
+
+
+@pytest.mark.parametrize("size", [1, 4, 7, 1000])
+@pytest.mark.parametrize("order", ["forward", "backward", "every other"])
+def test_shards_have_every_document_once(files, size, order):
+    plan = make_plan(files, size)
+    shards = list(range(plan.n_shards))
+    shards = {
+        "forward": shards,
+        "backward": shards[::-1],
+        "every other": shards[::2] + shards[1::2],
+    }[order]
+    reader = PartReader(make_input)
+    found = {shard: list(reader.read(plan.parts(shard))) for shard in shards}
+    expected = [document for path in files for document in make_input(path).documents()]
+    assert [document for shard in sorted(found) for document in found[shard]] == expected
+    assert len(expected) == 4 * len(TEXTS) + 1
+    assert all(len(documents) <= size for documents in found.values())
+
+
+def test_the_next_shard_goes_on_in_the_open_file(tmp_path):
+    write_gz(tmp_path / "a.jsonl.gz")
+    plan = make_plan([tmp_path / "a.jsonl.gz"], 5)
+    opened = []
+
+    def make(path):
+        opened.append(path)
+        return make_input(path)
+
+    reader = PartReader(make)
+    for shard in range(plan.n_shards):
+        list(reader.read(plan.parts(shard)))
+    assert len(opened) == 1
+    list(reader.read(plan.parts(1)))
+    next(reader.read(plan.parts(2)))  # left in the middle: the place in the file is lost
+    list(reader.read(plan.parts(3)))
+    assert len(opened) == 3
+
+
+def test_an_input_that_has_grown_is_noticed(tmp_path):
+    file = tmp_path / "a.jsonl"
+    file.write_text(LINES)
+    plan = make_plan([file], 5)
+    file.write_text(LINES + LINES)
+    with pytest.raises(
+        DataError, match=r"a.jsonl: expected 831 bytes as in the plan, got 1,662; the"
+    ):
+        list(PartReader(make_input).read(plan.parts(0)))
+
+
+def test_inputs_of_an_object_store(tmp_path):
+    fs = fsspec.filesystem("memory")
+    fs.pipe("/in/a.jsonl", LINES.encode())
+    try:
+        plan = make_plan(["memory://in/a.jsonl"], 10)
+        size, stamp = stat("memory://in/a.jsonl")
+        assert (plan.n_shards, plan.inputs[0].size, plan.inputs[0].stamp) == (3, size, stamp)
+        assert size == len(LINES)
+        reader = PartReader(make_input)
+        found = [
+            document.text for shard in (2, 0, 1) for document in reader.read(plan.parts(shard))
+        ]
+        assert sorted(found) == sorted(TEXTS)
+        with pytest.raises(DataError, match="memory://in/none.jsonl: cannot be read"):
+            stat("memory://in/none.jsonl")
+    finally:
+        fs.rm("/in", recursive=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from capsrl.models import shipped_models
 from tests.helpers.tiny_networks import make_labeler
 
 TINY = Path(__file__).parent.parent / "fixtures" / "tiny.conll09"
@@ -55,9 +56,9 @@ def test_the_report_as_json(capsrl, model):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nowhere", TINY), "nowhere: expected a model folder, or the name of a model"),
+        (("nowhere", TINY), "nowhere: not a model folder, nor the name of a model"),
         (("model", "none.conll09"), "none.conll09: cannot be read: No such file"),
-        (("model", "empty.conll09"), "empty.conll09: expected predicates that the model finds"),
+        (("model", "empty.conll09"), "empty.conll09: none of the 0 predicates found is right"),
     ],
 )
 def test_mistakes_are_told_in_one_line(capsrl, model, tmp_path, arguments, message):
@@ -66,3 +67,17 @@ def test_mistakes_are_told_in_one_line(capsrl, model, tmp_path, arguments, messa
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith(f"error: {message}")
     assert not (model / "calibration.json").exists()
+
+
+def test_models_that_ship_are_not_changed(capsrl, tmp_path):
+    before = (shipped_models()["en"] / "calibration.json").read_bytes()
+    done = capsrl("calibrate", "en", TINY)
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "error: en: ships with capsrl; name a folder for a copy with --out\n"
+    done = capsrl("calibrate", "en", TINY, "--device", "cpu", "--out", "own")
+    assert (done.code, done.err) == (0, "own/calibration.json written\n")
+    assert (tmp_path / "own" / "calibration.json").read_bytes() != before
+    assert (shipped_models()["en"] / "calibration.json").read_bytes() == before
+    assert capsrl("label", "She left.", "--model", "own").code == 0
+    done = capsrl("calibrate", "en", TINY, "--out", "own")
+    assert (done.code, done.err) == (2, "error: --out own: exists; name another folder\n")

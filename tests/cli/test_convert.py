@@ -71,7 +71,7 @@ def test_merging(convert, tmp_path):
         (("in.jsonl", "out.conllu"), "out.conllu: expected a suffix of .conll09 .conll .conllup "),
         (
             ("rows.txt", "out.jsonl"),
-            "rows.txt:1: expected text, got what looks like a corpus: '1\\t",
+            "rows.txt:1: this looks like a corpus, not like text: '1\\t",
         ),
         (("absent.jsonl", "out.jsonl"), "absent.jsonl: cannot be read: No such file"),
         (("in.jsonl", "out.conllup"), "in.jsonl:1: words[0]: expected a string, got 1"),
@@ -105,7 +105,7 @@ def test_what_is_read_is_not_replaced_by_less(convert, tmp_path, target, options
     before = (tmp_path / target).read_bytes()
     done = convert("x.jsonl", target, *options)
     assert done.code == 2
-    assert done.err.startswith(f"error: OUT: expected another file than the input, got {target}; ")
+    assert done.err.startswith(f"error: OUT: the output would overwrite the input {target}\n")
     assert (tmp_path / target).read_bytes() == before
 
 

@@ -54,15 +54,15 @@ def test_tables(evaluate):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((TINY, "--model", "nowhere"), "nowhere: expected a model folder, or the name of a model"),
+        ((TINY, "--model", "nowhere"), "nowhere: not a model folder, nor the name of a model"),
         (("none.conll09",), "none.conll09: cannot be read: No such file"),
         (("gold.txt",), "gold.txt: expected a suffix of .conll09 .conll .conllu .conllup .jsonl "),
         (
             (TINY, "--predicates", "some"),
-            "--predicates: expected auto, marked or found, got 'some'",
+            "--predicates: expected auto, marked or found, got some",
         ),
-        ((TINY, "--mode", "lax"), "mode: expected one of official, strict, primesrl, got lax"),
-        (("empty.conll09",), "empty.conll09: expected sentences to score, got none"),
+        ((TINY, "--mode", "lax"), "--mode: expected official, strict or primesrl, got lax"),
+        (("empty.conll09",), "empty.conll09: no sentences to score"),
         (
             (TINY, "--compare", "other.jsonl"),
             f"other.jsonl:1 against {TINY} (sentence 1): expected",

@@ -20,7 +20,7 @@ def model(tmp_path_factory):
 def test_exported_models_are_labeled_by_onnxruntime(capsrl, model):
     refused = capsrl("label", "the old man", "--model", model, "--runtime", "onnx")
     assert refused.code == 2
-    assert f"make them with `capsrl export {model}`" in refused.err
+    assert f"not exported; `capsrl export {model}` makes" in refused.err
     done = capsrl("export", model)
     assert (done.code, done.out) == (0, "")
     assert [line.split(": ")[0] for line in done.err.splitlines()] == [
@@ -51,4 +51,12 @@ def test_models_that_need_torch(capsrl, tmp_path):
     make_labeler().save(tmp_path / "model")
     done = capsrl("export", tmp_path / "model")
     assert done.code == 2
-    assert done.err.startswith(f"error: {tmp_path / 'model'}: expected model.embeddings with a")
+    assert done.err.startswith(f"error: {tmp_path / 'model'}: cannot be exported: its word")
+
+
+def test_a_copy_is_exported(capsrl, model, tmp_path):
+    done = capsrl("export", "en")
+    assert done.code == 2
+    assert done.err == "error: en: ships with capsrl; name a folder for a copy with --out\n"
+    assert capsrl("export", model, "--out", "copy").err.startswith("copy/sentences.onnx: ")
+    assert capsrl("label", "the old man", "--model", "copy", "--runtime", "onnx").code == 0

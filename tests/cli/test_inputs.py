@@ -70,7 +70,7 @@ def test_json_lines_with_own_keys(label, tmp_path):
         "words": [],
     }
     assert done.code == 3
-    assert done.err == "error: 1 document not labeled; the column error says why\n"
+    assert done.err == "error: 1 document could not be labeled; see the column `error`\n"
 
 
 def test_json_lines_are_documents_if_they_have_no_words(label, tmp_path):
@@ -153,7 +153,7 @@ def test_bad_rows_keep_their_place(label, tmp_path):
     assert ["error" in each for each in found] == [False, True, True, True, True, False]
     assert (done.code, done.err) == (
         3,
-        "error: 4 documents not labeled; the column error says why\n",
+        "error: 4 documents could not be labeled; see the column `error`\n",
     )
 
 
@@ -196,7 +196,7 @@ def test_bad_rows_where_the_output_has_no_place_for_them(label, tmp_path):
     lines = done.err.splitlines()
     assert len(lines) == 11
     assert lines[0] == "error: a.csv, row 1: expected 2 cells as in the header, got 1"
-    assert lines[-1] == "error: 12 documents not labeled"
+    assert lines[-1] == "error: 12 documents could not be labeled"
 
 
 def test_one_bad_file_does_not_stop_the_others(label, tmp_path):
@@ -284,7 +284,7 @@ def test_a_folder_with_a_table_without_texts(label, tmp_path, name, content):
 def test_tables_are_not_taken_for_text(label, line):
     done = label(stdin=f"{line}\n1,2\n".encode())
     assert done.code == 2
-    assert done.err.startswith("error: <stdin>:1: expected text, got what looks like a table: ")
+    assert done.err.startswith("error: <stdin>:1: this looks like a table, not like text: ")
     assert "; name its format with --from: text, csv, tsv, parquet, lines, conll09, " in done.err
     assert label("--from", "text", stdin=f"{line}\n".encode()).code == 0
 
@@ -297,7 +297,9 @@ def test_text_is_not_taken_for_a_table(line):
 def test_parquet_is_not_taken_for_text(label):
     done = label(stdin=b"PAR1\x15\x04\x15\xc8\n")
     assert done.err == "error: <stdin>: expected text, got Parquet data\n"
-    with pytest.raises(DataError, match="x:1: expected text"):
+    with pytest.raises(
+        DataError, match="^x:1: this looks like a table, not like text: 'id,text'; name"
+    ):
         list(check_text(["id,text"], "x"))
 
 
@@ -307,18 +309,18 @@ def test_parquet_is_not_taken_for_text(label):
         (("a.csv", "--text-column", "body"), "a.csv: expected a column 'body' with the texts, got "
          "'id', 'text'; name the right one with --text-column (in Python text_column)\n"),
         (("a.csv", "--id-column", "key"), "a.csv: expected a column 'key' with the ids, got 'id'"),
-        (("a.txt", "--text-column", "x"), "--text-column: expected a table (csv, tsv, jsonl, "),
-        (("a.txt", "--id-column", "x"), "--id-column: expected a table (csv, tsv, jsonl, parquet), "
+        (("a.txt", "--text-column", "x"), "--text-column: needs a table (csv, tsv, jsonl, "),
+        (("a.txt", "--id-column", "x"), "--id-column: needs a table (csv, tsv, jsonl, parquet), "
          "got text (a.txt)\n"),
-        (("We ate.", "--text-column", "x"), "--text-column: expected a table (csv, tsv, jsonl, "
+        (("We ate.", "--text-column", "x"), "--text-column: needs a table (csv, tsv, jsonl, "
          "parquet), got text ('We ate.')\n"),
         (("a.csv", "--columns", "x"), "--columns: expected some of the columns besides text and id "
          "(none), got 'x'\n"),
-        (("a.csv", "--columns", "x", "--to", "brackets"), "--columns: expected an output that has "
+        (("a.csv", "--columns", "x", "--to", "brackets"), "--columns: expected a format that has "
          "them (json, jsonl, csv, tsv, parquet), got brackets\n"),
-        (("a.txt", "--columns", "x", "--to", "csv"), "--columns: expected a table as input, got "),
-        (("a.csv", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "),
-        (("--from", "parquet"), "-: expected a Parquet file, got standard input; write it to a fi"),
+        (("a.txt", "--columns", "x", "--to", "csv"), "--columns: needs a table as input\n"),
+        (("a.csv", "--predicates", "marked"), "--predicates marked: raw text (a.csv) marks no "),
+        (("--from", "parquet"), "-: Parquet is not read from standard input; write it to a file"),
         (("b.csv",), "b.csv: expected a column 'text' with the texts, got 'Text'; name the right "
          "one with --text-column Text (in Python text_column)\n"),
         (("b.jsonl",), "b.jsonl: expected one JSON object per line, got '[{\"text\": \"Go on.\"}]"
@@ -410,9 +412,7 @@ def test_an_input_is_not_replaced(label, tmp_path, inputs, output):
     before = {path.name: path.read_text() for path in tmp_path.iterdir()}
     done = label(*(each.format(folder=tmp_path) for each in inputs), "-o", output)
     assert (done.code, done.out) == (2, "")
-    assert done.err == (
-        f"error: -o: expected another file than the input, got {output}; choose another name\n"
-    )
+    assert done.err == (f"error: -o: the output would overwrite the input {output}\n")
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == before
 
 

@@ -17,7 +17,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import capsrl as library
-from capsrl.cli.inputs import Source, read_source
+from capsrl.cli.inputs import Given, read_given
 from capsrl.formats.bio import format_allennlp, format_brackets
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.formats.jsonl import json_schema, sentence_from_dict
@@ -138,7 +138,7 @@ def test_a_file_by_its_paragraphs(label, labeler, tmp_path, content):
 def test_a_file_is_read_as_its_sentences_are_needed():
     ours, theirs = os.pipe()
     os.write(theirs, b"Dogs bark.\n\nCats")  # and never closed while it is read
-    sentences = read_source(Source(f"/dev/fd/{ours}"), bar=False)
+    sentences = read_given(Given(f"/dev/fd/{ours}"), bar=False)
     assert next(sentences).sentence.words == ("Dogs", "bark", ".")
     os.close(theirs)
     assert next(sentences).sentence.words == ("Cats",)
@@ -389,7 +389,9 @@ def test_a_corpus_is_not_taken_for_text(label, tmp_path, name, line):
     (tmp_path / "a.txt").write_text(line)
     done = label(name, stdin=line.encode())
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error: {name.replace('-', '<stdin>')}:1: expected text, got what ")
+    assert done.err.startswith(
+        f"error: {name.replace('-', '<stdin>')}:1: this looks like a corpus, not "
+    )
     assert repr(line[:20]) in done.err
 
 
@@ -514,37 +516,37 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("paper.pdf",), "paper.pdf: such files (.pdf) are not read; save the text as .txt\n"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
          ".jsonl .ndjson .html .htm .csv .tsv .parquet .pq (and .gz, .xz, .bz2 or .zst), got 0 fi"),
-        (("-", "-"), "-: expected standard input once, got it twice"),
+        (("-", "-"), "-: standard input can be read only once"),
         (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; name its encoding, such "
          "as --encoding latin-1, or convert the file to UTF-8\n"),
         (("Go on.", "--encoding", "klingon"), "--encoding: expected the name of an encoding, "),
-        (("bad.jsonl", "--html"), "--html: expected raw text, got jsonl (bad.jsonl)\n"),
-        (("bad.jsonl", "--one-sentence-per-line"), "--one-sentence-per-line: expected raw text, "),
+        (("bad.jsonl", "--html"), "--html: needs raw text, got jsonl (bad.jsonl)\n"),
+        (("bad.jsonl", "--one-sentence-per-line"), "--one-sentence-per-line: needs raw text, "),
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
         (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
          " csv, tsv, parquet, allennlp, brackets, spans, html, svg, got conllu; CoNLL-U has "
          "no propositions, CoNLL-U Plus (.conllup) has"),
         (("good.txt", "--from", "up2"), "--from: expected one of text, csv, tsv, parquet, lines, "),
-        (("Go on.", "--from", "conll09"), "--from conll09: expected files, got the text 'Go on.'"),
+        (("Go on.", "--from", "conll09"), "--from conll09: needs files, got the text 'Go on.'"),
         (("Go on.", "-o", "x.xlsx"), "x.xlsx: expected a suffix of .txt .conll09 .conll .conllup "
          ".jsonl .ndjson .tsv .json .html .htm .svg .csv .parquet .pq (and .gz, .xz, .bz2 or "),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .txt .conll09 .conll .conl"),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "
          "['verb', 'adverb']"),
-        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got '"),
+        (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got "),
         (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
         (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
-        (("Go on.", "--predicates", "marked"), "--predicates marked: expected a corpus that marks "
-         "its predicates, got raw text; name the format of a corpus: --from FORMAT"),
-        (("good.txt", "--predicates", "marked"), "--predicates marked: expected a corpus that marks"
-         " its predicates, got raw text in good.txt"),
+        (("Go on.", "--predicates", "marked"), "--predicates marked: raw text marks no predicates; "
+         "name the format of a corpus: --from FORMAT"),
+        (("good.txt", "--predicates", "marked"), "--predicates marked: raw text (good.txt) marks "
+         "no predicates; name the format"),
         (("Go on.", "--trace", "--to", "svg"), "--trace: expected a format that shows it (table, "),
         (("Go on.", "--frames", ".", "--to", "svg"), "--frames: expected a format that shows it ("
          "table, json, jsonl, csv, tsv, parquet, conllup, html), got svg; choose one: --to table"),
         (("Go on.", "--frames", "absent"), "absent: expected a folder with PropBank frame files"),
-        (("Go on.", "--model", "xx"), "xx: expected a model folder, or the name of a model that "),
+        (("Go on.", "--model", "xx"), "xx: not a model folder, nor the name of a model that "),
         (("Go on.", "--device", "abacus"), "--device: expected cpu, cuda or cuda:N, got abacus"),
     ],
 )  # fmt: skip
@@ -616,9 +618,7 @@ def test_a_bar_while_a_file_is_written(tmp_path):
 def test_nothing_given_on_a_terminal(tmp_path):
     done, shown = run_on_a_terminal(["label"], tmp_path)
     assert done.returncode == 2
-    assert shown.startswith(
-        "error: expected text, files or folders to label, got none; try: capsrl"
-    )
+    assert shown.startswith("error: there is nothing to label; give text, files or folders: capsrl")
 
 
 PAGE = ROOT / "docs" / "labeling.md"

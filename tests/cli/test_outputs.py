@@ -1,4 +1,4 @@
-"""The tables that `capsrl label` writes, and options that do not fit a format."""
+"""What `capsrl label` writes and summarizes, and options that do not fit a format."""
 
 import csv
 import io
@@ -12,8 +12,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from capsrl.cli import outputs
+from capsrl.cli.outputs import Summary
+from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.tables.cells import argument_rows
-from capsrl.tables.columns import ARGUMENT_COLUMNS, arrow_schema
+from capsrl.tables.columns import ARGUMENT_COLUMNS, Column, Passed, arrow_schema
+from capsrl.tables.pipeline import Labeled
+from capsrl.tables.reading import Document
+from capsrl.tables.records import Fault
 
 TEXT = "Hi. Mira sold her bicycle, and Tom ran."
 CSV = 'id,stars,text\nr1,5,"Mira sold\nher bicycle. Hi."\nr2,1,\nr3,2,Dogs bark.\nr4,3\n'
@@ -52,7 +58,7 @@ def test_csv(label, labeler, tmp_path, reviews, name, delimiter):
     assert done.code == 3
     assert done.err == (
         "4 documents, 3 sentences, 2 propositions\n"
-        "error: 1 document not labeled; the column error says why\n"
+        "error: 1 document could not be labeled; see the column `error`\n"
     )
     expected = expected_rows(labeler)
     frame = pandas.read_csv(tmp_path / name, sep=delimiter, dtype=str, keep_default_na=False)
@@ -184,12 +190,12 @@ def test_spans_and_tables_of_the_same_suffix(label, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--to", "spans", "--no-phrases"), "--no-phrases: expected a format of more than phrases, "
-         "got spans; leave it out\n"),
+        (("--to", "spans", "--no-phrases"), "--no-phrases: spans has nothing but phrases; leave "
+         "the option out\n"),
         (("--rows", "word"), "--rows: expected argument or sentence, got word\n"),
         (("--rows", "argument"), "--rows argument: expected a table (csv, tsv, parquet, jsonl), "
          "got table; choose one: --to csv\n"),
-        (("-o", "o.parquet.gz"), "o.parquet.gz: expected a name without .gz: Parquet files are "),
+        (("-o", "o.parquet.gz"), "o.parquet.gz: Parquet files are compressed already; leave out "),
         (("-o", "s3://box/o.csv"), "s3://box/o.csv: a URL cannot be written; "),
         (("--trace", "--to", "csv"), "--trace: expected a format that shows it (table, json, "),
     ],
@@ -207,6 +213,115 @@ def test_names_of_options_are_not_cut(label, monkeypatch):
     for name in ("--proposition-threshold", "--one-sentence-per-line", "--no-phrases"):
         assert name in page
     assert "…" not in page
+
+
+BARK = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))
+STARS = Passed({"stars": Column("stars", "string", "")})
+CHOSEN = Passed(STARS.columns, are_chosen=True)
+
+
+@pytest.fixture
+def summarize(capsys):
+    """Count, show, and return the lines on stderr."""
+
+    def run(counted, labeled, *, always=True):
+        assert list(counted.count(labeled)) == labeled
+        counted.show(always=always)
+        return capsys.readouterr().err.splitlines()
+
+    return run
+
+
+def document(id, columns=None, error=None):
+    fault = error and Fault("bad row", error)
+    return Document(id, "...", columns or {}, f"a.csv:{id}", fault)
+
+
+def test_documents_are_counted_once(summarize):
+    labeled = [
+        Labeled(document("1"), BARK, 1),
+        Labeled(document("1"), BARK, 2),
+        Labeled(document("2")),
+        Labeled(document("3"), BARK, 1),
+    ]
+    assert summarize(Summary("csv"), labeled) == ["3 documents, 3 sentences, 3 propositions"]
+    assert summarize(Summary("csv"), labeled, always=False) == []
+
+
+def test_one_document_is_not_worth_counting(summarize):
+    found = summarize(Summary("csv"), [Labeled(document("1"), BARK, 1)])
+    assert found == ["1 sentence, 1 proposition"]
+    assert summarize(Summary("csv"), [], always=False) == ["0 sentences, 0 propositions"]
+
+
+def test_errors_are_shown_where_the_output_has_no_column_for_them(summarize):
+    bad = [Labeled(document(str(n), error="no text")) for n in range(12)]
+    good = [Labeled(document("x"), BARK, 1)]
+    lines = summarize(Summary("conll09"), bad + good, always=False)
+    assert lines[:10] == [f"error: a.csv:{n}: no text" for n in range(10)]
+    assert lines[10:] == ["error: 12 documents could not be labeled"]
+    lines = summarize(Summary("csv"), bad[:1] + good, always=False)
+    assert lines == ["error: 1 document could not be labeled; see the column `error`"]
+
+
+def test_the_place_of_an_error_is_shown_once(summarize):
+    bad = [Labeled(document("7", error="a.csv:7: expected 3 cells, got 2"))]
+    assert "error: a.csv:7: expected 3 cells, got 2" in summarize(Summary("conll09"), bad)
+
+
+def test_chosen_columns_that_no_document_has(summarize):
+    labeled = [Labeled(document("1", {"other": 1}), BARK, 1)]
+    [line] = summarize(Summary("csv", CHOSEN), labeled, always=False)
+    assert line == "note: --columns: no document has 'stars'; the column is empty"
+    labeled += [Labeled(document("2", {"stars": 5}), BARK, 1)]
+    assert summarize(Summary("csv", CHOSEN), labeled, always=False) == []
+
+
+def test_columns_that_were_left_out(summarize):
+    labeled = [Labeled(document(str(n), {"stars": 1, "late": 2}), BARK, 1) for n in range(2)]
+    [line] = summarize(Summary("csv", STARS), labeled, always=False)
+    assert line.startswith("note: left out 'late' of 2 documents, since the first lines")
+    streams = Summary("csv", STARS, ("a.csv",))
+    assert summarize(streams, labeled, always=False) == []
+
+
+def test_phrases_that_the_format_cannot_hold(summarize):
+    argument = Argument("A0", 0, phrase=Phrase(0, 0))
+    phrases = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (argument,)),))
+    labeled = [Labeled(None, phrases, 1)]
+    assert summarize(Summary("conll09"), labeled)[1].startswith("note: CoNLL-2009 has no ph")
+    assert len(summarize(Summary("conllup"), labeled)) == 1
+
+
+def notes(capsys, ids, format="csv"):
+    """What is said of documents with two sentences each."""
+    counted = Summary(format)
+    documents = [Document(id, "", {}, f"a.csv, row {n}") for n, id in enumerate(ids, start=1)]
+    assert len(list(counted.count(Labeled(each) for each in documents for _ in "ab"))) == 2 * len(
+        ids
+    )
+    counted.show(always=True)
+    return [line for line in capsys.readouterr().err.splitlines() if line.startswith("note: ")]
+
+
+@pytest.mark.parametrize(
+    ("ids", "found"),
+    [("abc", None), ("aab", "a"), ("abcb", "b"), ("abca", "a"), ("abccdd", None), ("abcda", "a")],
+)
+def test_ids_that_are_not_unique(capsys, monkeypatch, ids, found):
+    """Only the first two ids are remembered here, but any later document may have one of them."""
+    monkeypatch.setattr(outputs, "_IDS", 2)
+    note = f"note: several documents have the id {found!r}, so their rows cannot be told apart; "
+    fix = "name a column of unique ids with --id-column"
+    assert notes(capsys, ids) == ([note + fix] if found else [])
+    assert notes(capsys, ids, "table") == []  # which shows no ids
+
+
+def test_the_same_ids_in_two_files(capsrl, tmp_path):
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text("id,text\n1,We left.\n2,It rained.\n")
+    assert "note: several documents have the id '1'" in capsrl("label", "a.csv", "b.csv").err
+    assert "note" not in capsrl("label", "a.csv").err
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"

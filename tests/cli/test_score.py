@@ -45,9 +45,9 @@ def test_standard_input(files, capsrl):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--mode", "lenient"], "mode: expected one of official, strict, primesrl, got lenient"),
-        (["--by", "roles"], "breakdown: expected one of role, pos, length, "),
-        (["--by", "sense"], "breakdown by sense: expected a training file to know what was seen"),
+        (["--mode", "lenient"], "--mode: expected official, strict or primesrl, got lenient"),
+        (["--by", "roles"], "--by: expected one of role, pos, length, "),
+        (["--by", "sense"], "--by sense needs a training file: --train FILE"),
         (["--compare", "none.conll09"], "none.conll09: cannot be read: No such file"),
         (
             ["--from", "xml"],
@@ -147,7 +147,7 @@ def test_empty_files_are_refused(files, capsrl):
         (files / f"{name}.conll09").write_text("")
     done = capsrl("score", "gold.conll09", "pred.conll09")
     assert done.code == 2
-    assert done.err == "error: gold.conll09: expected sentences to score, got none\n"
+    assert done.err == "error: gold.conll09: no sentences to score\n"
 
 
 def test_formats_may_differ(files, capsrl):
@@ -220,8 +220,8 @@ def test_gold_without_phrases_is_refused(files, capsrl):
     done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
     assert done.code == 2
     assert done.err.startswith(
-        "error: gold.conll09: expected arguments with phrases to score, got head words only; score "
-        "a JSONL file with phrases, or put a file *.spans.tsv beside it"
+        "error: gold.conll09: the arguments have no phrases; score a JSONL file with phrases, or "
+        "put a file *.spans.tsv beside it"
     )
 
 
@@ -261,4 +261,4 @@ def test_the_diagram_is_drawn(capsrl, model, tmp_path):
 def test_files_without_probabilities_are_refused(capsrl):
     done = capsrl("score", TINY, TINY, "--calibration")
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"error: {TINY}: expected propositions with probabilities, got none")
+    assert done.err.startswith(f"error: {TINY}: the propositions have no probabilities")

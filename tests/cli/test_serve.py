@@ -1,3 +1,8 @@
+"""`capsrl serve`: its options, and its log as JSON lines without what users send."""
+
+import json
+import logging
+import logging.config
 import re
 import socket
 
@@ -5,7 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from capsrl.cli import app
+from capsrl.cli.serve import JsonFormatter, log_config
 from capsrl.errors import ConfigError, ModelError
+from capsrl.serve.observability import LOGGER
 
 
 def serve(*options, **environment):
@@ -36,7 +43,7 @@ def test_tokens_that_no_header_can_hold(token):
 
 
 def test_a_model_that_does_not_exist():
-    with pytest.raises(ModelError, match="^nowhere: expected a model folder"):
+    with pytest.raises(ModelError, match="^nowhere: not a model folder"):
         serve("--model", "nowhere", "--port", "0")
 
 
@@ -61,3 +68,46 @@ def test_origins_that_no_browser_sends(origin):
     message = f"--cors: expected * or an origin like https://a.org, got {origin}"
     with pytest.raises(ConfigError, match=f"^{re.escape(message)}$"):
         serve("--cors", "http://localhost:3000", "--cors", origin, "--port", "0")
+
+
+def record(message, *, exc_info=None, **extra):
+    made = LOGGER.makeRecord(
+        LOGGER.name, logging.INFO, "f.py", 1, message, (), exc_info, "f", extra
+    )
+    return json.loads(JsonFormatter().format(made))
+
+
+def test_json_lines():
+    line = record("request", fields={"status": 200, "path": "/label"})
+    assert line.pop("time").endswith("+00:00")
+    assert line == {"level": "info", "event": "request", "status": 200, "path": "/label"}
+
+
+def test_exceptions_are_logged_without_their_message():
+    try:
+        raise ValueError("what the user said\nin two lines")
+    except ValueError as error:
+        line = record("failed", exc_info=(type(error), error, error.__traceback__))
+    assert line["error"] == "ValueError"
+    [frame] = line["traceback"]
+    assert frame.endswith("test_exceptions_are_logged_without_their_message")
+    assert "user" not in json.dumps(line)
+
+
+def test_every_logger_writes_json_to_stderr(capsys):
+    names = ("", "uvicorn", LOGGER.name)
+    before = [(logging.getLogger(n).handlers[:], logging.getLogger(n).level) for n in names]
+    try:
+        logging.config.dictConfig(log_config())
+        logging.getLogger("uvicorn.error").info("Started")
+        logging.getLogger("asyncio").warning("slow")
+        LOGGER.info("request", extra={"fields": {"n": 1}})
+    finally:
+        for name, (handlers, level) in zip(names, before, strict=True):
+            logger = logging.getLogger(name)
+            logger.handlers[:] = handlers
+            logger.setLevel(level)
+            logger.propagate = True
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [line["event"] for line in lines] == ["Started", "slow", "request"]
+    assert lines[2]["n"] == 1

@@ -73,9 +73,9 @@ def rows(out):
 
 def scores(*probabilities):
     """Two senses, of which the first is right; no other answers."""
-    found = CalibrationScores()
-    found.kinds["senses"] = Answers(list(probabilities), [True, False])
-    return found
+    kinds = {kind: Answers() for kind in ("predicates", "senses", "arguments", "propositions")}
+    senses = Answers(probabilities, [True, False])
+    return CalibrationScores({**kinds, "senses": senses}, roles=[])
 
 
 def test_kinds_without_answers_are_left_out(capsys):
@@ -93,9 +93,8 @@ def test_kinds_without_answers_are_left_out(capsys):
 
 
 def test_roles_are_listed(capsys):
-    found = scores(0.75, 0.25)
-    found.roles["[A0]"] = Answers([0.5] * 50, [True] * 25 + [False] * 25)
-    print_calibration(found)
+    arguments = Answers([0.5] * 50, [True] * 25 + [False] * 25)
+    print_calibration(CalibrationScores({"arguments": arguments}, roles=["[A0]"] * 50))
     assert "[A0] 50 0.5000 0.5000 0.0000 0.2500" in rows(capsys.readouterr().out)
 
 

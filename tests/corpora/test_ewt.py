@@ -175,21 +175,21 @@ def test_folders_that_are_others(folders, tmp_path):
     ud, propbank = folders
     with pytest.raises(
         DataError,
-        match=r"^\S*propbank-release: expected en_ewt-ud-dev.conllu in this folder \(a release of "
-        r"UD_English-EWT\), got no such file$",
+        match=r"^\S*propbank-release: has no en_ewt-ud-dev.conllu; it should be a release of "
+        r"UD_English-EWT$",
     ):
         read_ewt(propbank, propbank, "dev", left_out=Counter())
     with pytest.raises(
         DataError,
-        match=r"^\S*UD_English-EWT: expected data/google/ewt/\*/\*/\*.xml.gold_skel in this folder "
-        r"\(a checkout of propbank-release\), got none$",
+        match=r"^\S*UD_English-EWT: has no data/google/ewt/\*/\*/\*.xml.gold_skel; it should be "
+        r"a checkout of propbank-release$",
     ):
         read_ewt(ud, ud, "dev", left_out=Counter())
     (ud / "en_ewt-ud-dev.conllu").write_text(conllu("g-1", BYE, document="GUM_x"))
     with pytest.raises(
         DataError,
-        match=r"en_ewt-ud-dev.conllu: expected documents that PropBank has, such as reviews-001, "
-        r"got none$",
+        match=r"en_ewt-ud-dev.conllu: has none of the documents that PropBank has, such as "
+        r"reviews-001$",
     ):
         propositions(folders, "dev")
 
@@ -200,11 +200,11 @@ def test_folders_that_are_others(folders, tmp_path):
         (conllu("s", BYE), r"dev.conllu: expected '# newdoc id = ...' above .*, got 'Bye'; PropB"),
         (
             conllu("s", "Go go VERB VB 2 x\non on ADP RP 1 x", document="reviews-001"),
-            r"^sentence 's': expected a tree, got a circle at word 1$",
+            r"^sentence 's': its tree has a circle at word 1$",
         ),
         (
             "# newdoc id = reviews-001\n# sent_id = s\n1\tBye" + "\t_" * 8 + "\n",
-            r"^sentence 's': expected a tree, got no heads$",
+            r"^sentence 's': has no heads$",
         ),
     ],
 )

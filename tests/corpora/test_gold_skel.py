@@ -51,7 +51,7 @@ def test_a_last_sentence_without_its_blank_line():
         ("VB go go.01 (V*)\nNN - - A0", r"^x.gold_skel:2: expected spans .* got 'A0'$"),
         (
             "VB go go.01 (V*)\nNN - - (ARG2*\nRB - - *",
-            r"^x.gold_skel:2: expected \(ARG2\* to be closed in its sentence, got no such bracket$",
+            r"^x.gold_skel:2: \(ARG2\* is not closed in its sentence$",
         ),
     ],
 )

@@ -59,8 +59,8 @@ def test_folders_that_are_others(tmp_path):
     (ud / "xx_yy-ud-test.conllu").unlink()
     with pytest.raises(
         DataError,
-        match=r"^\S*UD_Xx-Yy: expected xx_yy-ud-test.conllu in this folder \(UD 2.9 of the "
-        r"treebank that the propositions were made on\), got no such file$",
+        match=r"^\S*UD_Xx-Yy: has no xx_yy-ud-test.conllu; it should be UD 2.9 of the "
+        r"treebank that the propositions were made on$",
     ):
         find_splits(ud, up)
 

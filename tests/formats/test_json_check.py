@@ -5,7 +5,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from capsrl.errors import DataError
-from capsrl.formats.json_check import json_schema, schema_components, sentence_from_dict, shown
+from capsrl.formats.fields import json_schema, schema_components, sentence_from_dict
+from capsrl.formats.json_check import shown
 from capsrl.sentence import Proposition
 from tests.formats.test_jsonl import DOGS
 
@@ -44,7 +45,7 @@ TRACED = ("propositions", 0, "trace")
         (("offsets", 1), [5], r"x: offsets\[1\]: expected \[start, end\], got 1 entries"),
         (("offsets", 1), [9, 5], r"x: offsets\[1\]: expected start <= end <= 10, .*, got 9 and 5"),
         (("offsets", 2, 1), 11, r"x: offsets\[2\]: expected start <= end <= 10, .*, got 9 and 11"),
-        (("offsets", 2, 0), "9", r"x: offsets\[2\].start: expected an integer from 0, got '9'"),
+        (("offsets", 2, 0), "9", r"x: offsets\[2\]\[0\]: expected an integer from 0, got '9'"),
         (("columns",), [], r"x: columns: expected an object, got an array"),
         (
             ("columns", "MISC"),
@@ -88,7 +89,7 @@ TRACED = ("propositions", 0, "trace")
             [0.5],
             r"trace.beliefs\[1\]\[2\]: expected 2 entries, one per role, got 1",
         ),
-        ((*TRACED, "beliefs", 0, 1, 0), 2, r"beliefs\[0\]\[1\]: expected .* 0 to 1, got 2"),
+        ((*TRACED, "beliefs", 0, 1, 0), 2, r"beliefs\[0\]\[1\]\[0\]: expected .* 0 to 1, got 2"),
         ((*ARGUMENT, "role"), None, r"x: propositions\[0\].arguments\[0\].role: .* got null"),
         ((*ARGUMENT, "word"), "0", r"\.arguments\[0\].word: expected an integer from 0, got '0'"),
         ((*ARGUMENT, "form"), "a" * 99, r"\.form: expected 'Dogs', word 0, got 'a{56}\.\.\.$"),

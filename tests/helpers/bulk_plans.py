@@ -5,19 +5,18 @@ import json
 
 import numpy as np
 
-from capsrl.bulk.plan import Plan, Source
-from capsrl.bulk.scan import scan
-from capsrl.tables.documents import Input
+from capsrl.bulk.plan import Plan, PlannedInput, scan
+from capsrl.tables.documents import make_input
 
 SETTINGS = {"to": "jsonl", "model": "abc", "options": {"threshold": 0.0, "pos": None}}
 TEXTS = [f"Sentence {number}." for number in range(23)]
 LINES = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(TEXTS))
 
 
-def source(path, n_rows, size, *, offsets=True):
+def planned(path, n_rows, size, *, offsets=True):
     """An input of rows of 10 bytes each, in parts of this size."""
     firsts = np.arange(0, n_rows, size, dtype=np.int64)
-    return Source(
+    return PlannedInput(
         path, 10 * n_rows, "1", "digest", n_rows, firsts, 10 * firsts if offsets else None
     )
 
@@ -29,4 +28,4 @@ def write_gz(file):
 
 def make_plan(paths, size):
     """The plan for some files."""
-    return Plan({"to": "jsonl"}, size, [scan(Input(str(path)), size) for path in paths])
+    return Plan({"to": "jsonl"}, size, [scan(make_input(path), size) for path in paths])

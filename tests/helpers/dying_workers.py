@@ -19,16 +19,17 @@ class _Fragile:
     def __init__(self, labeler):
         self._labeler = labeler
 
-    def label_sentences(self, sentences, **others):
+    def label_documents(self, documents, **others):
         def watched():
-            for sentence in sentences:
-                if POISON in sentence.words:
+            for key, sentences in documents:
+                words = {word for sentence in sentences for word in sentence.words}
+                if POISON in words:
                     die()
-                if BROKEN in sentence.words:
+                if BROKEN in words:
                     raise RuntimeError("a bug")
-                yield sentence
+                yield key, sentences
 
-        return self._labeler.label_sentences(watched(), **others)
+        return self._labeler.label_documents(watched(), **others)
 
 
 class FragileWorker(Worker):
@@ -42,18 +43,19 @@ class FragileWorker(Worker):
 class DyingWriter(Worker):
     """A worker that cannot write the first shard, whatever its rows are."""
 
-    def run(self, task, pieces, name):
+    def run(self, task, parts, name):
         if task.shard == 0 and not task.is_trial:
             die()
-        return super().run(task, pieces, name)
+        return super().run(task, parts, name)
 
 
 class DyingAfterwards(Worker):
-    """A worker that dies when its output is there, but before it can tell."""
+    """A worker that dies once when its output is there, but before it can tell."""
 
-    def run(self, task, pieces, name):
-        result = super().run(task, pieces, name)
-        if task.shard == 1:
+    def run(self, task, parts, name):
+        result = super().run(task, parts, name)
+        if task.shard == 1 and not os.path.exists("died"):
+            open("died", "w").close()
             die()
         return result
 

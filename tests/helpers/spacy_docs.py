@@ -5,7 +5,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from capsrl.sentence import Argument, Phrase, Proposition
-from capsrl.spacy.sentences import read_sentences
+from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import store
 from capsrl.spacy.tokens import propositions_of, set_spans
 
@@ -27,7 +27,7 @@ def labeled() -> Doc:
     """White space among the tokens is no word of the sentence."""
     words = ["Mira", "sold", "her", "\n", "old", "bicycle", "now"]
     doc = Doc(spacy.blank("en").vocab, words=words)
-    [tokens] = read_sentences(doc)
+    [tokens] = split_doc(doc)
     store(tokens, [PROPOSITION])
     set_spans(doc)
     return doc

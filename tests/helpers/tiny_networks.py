@@ -1,7 +1,5 @@
-"""Sentences, encoders and networks small enough to be made in every test."""
+"""Encoders and networks small enough to be made in every test."""
 
-import dataclasses
-import json
 from pathlib import Path
 
 import numpy as np
@@ -21,70 +19,20 @@ from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
 from capsrl.network.loss import compute_loss
-from capsrl.predict.calibration import Calibration, Curve
 from capsrl.predict.inventory import build_inventory
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-
-
-def sentence(text, *propositions, lemmas=None):
-    """A sentence from its words and (predicate, sense, {word: role}) for each proposition."""
-    return Sentence(
-        words=tuple(text.split()),
-        lemmas=tuple(lemmas.split()) if lemmas else None,
-        propositions=tuple(
-            Proposition(
-                position,
-                sense,
-                tuple(Argument(role, word) for word, role in sorted(arguments.items())),
-            )
-            for position, sense, arguments in propositions
-        ),
-    )
-
-
-SENTENCES = [
-    sentence("Mary sees him", (1, "see.01", {0: "A0", 2: "A1"}), lemmas="mary see he"),
-    sentence("dogs bark", (1, "bark.01", {0: "A0"}), lemmas="dog bark"),
-    # Two predicates, and a word that is an argument of both.
-    sentence(
-        "yesterday the old man wanted to leave the house",
-        (4, "want.01", {0: "AM-TMP", 3: "A0", 6: "A1"}),
-        (6, "leave.01", {3: "A0", 8: "A1"}),
-        lemmas="yesterday the old man want to leave the house",
-    ),
-    sentence("no verb at all", lemmas="no verb at all"),
-    # Two senses of one lemma; a sentence longer than all others.
-    sentence(
-        "she sees a doctor and he sees no end to it all this long long year",
-        (1, "see.02", {0: "A0", 3: "A1"}),
-        (6, "see.01", {5: "A0", 8: "A1"}),
-        lemmas="she see a doctor and he see no end to it all this long long year",
-    ),
-    sentence("go", (0, "go.01", {}), lemmas="go"),
-]
-
-
-def with_phrases(given, phrases):
-    """The sentence with the phrases of some words, for all predicates."""
-    propositions = [
-        dataclasses.replace(
-            proposition,
-            arguments=tuple(
-                dataclasses.replace(
-                    argument,
-                    phrase=Phrase(*phrases[argument.word]) if argument.word in phrases else None,
-                )
-                for argument in proposition.arguments
-            ),
-        )
-        for proposition in given.propositions
-    ]
-    return given.with_propositions(propositions)
-
-
-OLD_MAN = with_phrases(SENTENCES[2], {0: (0, 0), 3: (1, 3), 6: (5, 8), 8: (7, 8)})
-# Lemmas that SENTENCES do not have, and letters that no tokenizer here has.
-UNSEEN = sentence("猫 zzz naïve words", (1, None, {}), lemmas="猫 zzz naïve word")
+from tests.helpers.tiny_sentences import (  # noqa: F401 - for the tests that import both
+    CALIBRATION,
+    OLD_MAN,
+    SENTENCES,
+    UNSEEN,
+    apply_calibration,
+    assert_same_answers,
+    bare,
+    blind,
+    edit_json,
+    sentence,
+    with_phrases,
+)
 
 # Rolesets of most senses of SENTENCES: go.01 is unknown, bark.01 has no A1.
 FRAMES = FrameIndex.from_rolesets(
@@ -201,54 +149,3 @@ def compute_test_loss(output, batch, **changes):
 
 
 # Different for every kind of answer, and for some groups.
-CALIBRATION = Calibration(
-    predicates=Curve((-10.0, 10.0), (-4.0, 5.0)),
-    senses=Curve((-10.0, 0.0, 10.0), (-5.0, 0.5, 2.0), {"1-3": 0.25, "only 1-3": -0.5}),
-    arguments=Curve((-10.0, 10.0), (-6.0, 3.0), {"A0": 1.0, "AM-TMP": -1.0}),
-    propositions=Curve((-30.0, 10.0), (-10.0, 2.0)),
-)
-
-
-def blind(given):
-    """The same sentence with only the positions of its predicates."""
-    return given.with_propositions([Proposition(p.predicate) for p in given.propositions])
-
-
-def assert_same_answers(ours, theirs, *, tolerance=1e-5):
-    """The same propositions, with probabilities equal within a tolerance."""
-    assert len(ours) == len(theirs)
-    for mine, other in zip(ours, theirs, strict=True):
-        assert mine.words == other.words
-        assert bare(mine) == bare(other)
-        for left, right in zip(mine.propositions, other.propositions, strict=True):
-            assert abs(left.probability - right.probability) <= tolerance
-            assert abs(left.joint_probability - right.joint_probability) <= 10 * tolerance
-            found = [p.predicate_probability for p in (left, right)]
-            assert found == [None, None] or abs(found[0] - found[1]) <= tolerance
-            for a, b in zip(left.arguments, right.arguments, strict=True):
-                assert abs(a.probability - b.probability) <= tolerance
-
-
-def bare(given):
-    """The propositions of a sentence without probabilities."""
-    return [_bare(proposition) for proposition in given.propositions]
-
-
-def _bare(proposition):
-    arguments = tuple(dataclasses.replace(a, probability=None) for a in proposition.arguments)
-    return dataclasses.replace(
-        proposition,
-        probability=None,
-        predicate_probability=None,
-        joint_probability=None,
-        arguments=arguments,
-    )
-
-
-def edit_json(file, **changes):
-    """Change some entries of a JSON file; None removes one."""
-    data = json.loads(Path(file).read_text(encoding="utf-8"))
-    data |= changes
-    for name in [name for name, value in changes.items() if value is None]:
-        del data[name]
-    Path(file).write_text(json.dumps(data), encoding="utf-8")

@@ -4,7 +4,7 @@ import torch
 
 from capsrl.network.batches import collate, collate_gold, collate_predicates
 from capsrl.network.embeddings import WordVectors
-from capsrl.network.embeddings.learned import Words
+from capsrl.network.embeddings.learned import LearnedWords
 from capsrl.network.embeddings.source import WordSource
 from capsrl.predict.indexing import IGNORED, index_sentence, with_predicates
 from capsrl.predict.inventory import build_inventory
@@ -73,7 +73,7 @@ def test_predicates_have_candidates():
 
 
 def test_a_batch_moves_to_a_device():
-    vectors = WordVectors({"learned": Words(words=INVENTORY.words, width=2)})
+    vectors = WordVectors({"learned": LearnedWords(words=INVENTORY.words, width=2)})
     items = [index_sentence(s, vectors, INVENTORY) for s in SENTENCES]
     batch = collate(items, vectors, INVENTORY, mark_predicate=False).to("meta")
     tensors = [batch.mask, batch.inputs["learned"]["ids"]]
@@ -102,7 +102,9 @@ class Syllables(WordSource):
 
 
 def test_the_longest_source_decides_the_length():
-    vectors = WordVectors({"learned": Words(words=INVENTORY.words, width=2), "twice": Syllables()})
+    vectors = WordVectors(
+        {"learned": LearnedWords(words=INVENTORY.words, width=2), "twice": Syllables()}
+    )
     item = index_sentence(SENTENCES[0], vectors, INVENTORY)
     assert (item.n_words, item.length) == (3, 6)
     assert item.source_items.keys() == {"learned", "twice"}

@@ -213,7 +213,7 @@ def test_wrong_vector_file(files, tmp_path):
     labeler = make_labeler(config_of({"fasttext": str(path)}, "fasttext"))
     labeler.save(tmp_path / "model")
     write_vectors(path, seed=1)
-    message = r"copy\.vec: expected the vectors the model was trained with, got another for '!'"
+    message = r"copy\.vec: not the vectors that the model was trained with: another for '!'"
     with pytest.raises(ModelError, match=message):
         Labeler.load(tmp_path / "model")
     write_vectors(path, width=4)
@@ -314,7 +314,7 @@ def test_damaged_model_folders(files, tmp_path):
     with pytest.raises(ModelError, match=r"words.json: cannot be read: No such file"):
         Labeler.load(tmp_path / "model")
     (tmp_path / "model" / "elmo" / "options.json").write_text("{}")
-    with pytest.raises(ModelError, match=r"options.json: expected the options .* no lstm.dim"):
+    with pytest.raises(ModelError, match=r"options.json: not the options .* no lstm.dim"):
         Labeler.load(tmp_path / "model")
 
 

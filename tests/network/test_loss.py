@@ -10,8 +10,7 @@ from capsrl.network.loss import count_targets, gumbel_like, role_probs, sum_nll,
 from capsrl.predict.indexing import IGNORED
 from capsrl.sentence import Sentence
 from capsrl.train.soft_corpus import SoftCorpus
-from capsrl.train.soft_labels import MIN_PROB
-from teachers.label import label_softly
+from teachers.label import MIN_PROB, label_softly
 from teachers.shards import write_shards
 from tests.helpers.tiny_networks import (
     OLD_MAN,

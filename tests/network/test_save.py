@@ -81,7 +81,7 @@ def test_saving_replaces_only_a_model(tmp_path):
 @pytest.mark.parametrize("name", ["config.json", "vocab.json"])
 def test_missing_file(model, name):
     (model / name).unlink()
-    with pytest.raises(ModelError, match=rf"model: expected {name}, got no such file"):
+    with pytest.raises(ModelError, match=rf"model: {name} is missing"):
         load_network(model)
 
 
@@ -89,7 +89,7 @@ def test_missing_file(model, name):
 def test_damaged_json(model, name):
     text = (model / name).read_text()
     (model / name).write_text(text[: len(text) // 2])
-    with pytest.raises(ModelError, match=rf"{name}: expected JSON, got "):
+    with pytest.raises(ModelError, match=rf"{name}: not JSON: "):
         load_network(model)
     (model / name).write_text("[1]")
     with pytest.raises(ModelError, match=rf"{name}: expected a JSON object, got list"):
@@ -131,14 +131,14 @@ def test_missing_tensor(model):
     file, weights = _weights(model)
     del weights["routing.agreement"]
     save_file(weights, file)
-    with pytest.raises(ModelError, match=r"expected tensor routing.agreement \(of 1 missing\)"):
+    with pytest.raises(ModelError, match=r"no tensor routing.agreement \(1 missing\)"):
         load_network(model)
 
 
 def test_extra_tensor(model):
     file, weights = _weights(model)
     save_file(weights | {"extra": torch.zeros(1)}, file)
-    with pytest.raises(ModelError, match=r"got tensor extra, which config.json does not require"):
+    with pytest.raises(ModelError, match=r"tensor extra is not part of the network of config.json"):
         load_network(model)
 
 
@@ -159,7 +159,7 @@ def test_wrong_tensor(model):
 def test_missing_encoder(tmp_path, bert):
     make_labeler(make_config(embeddings={"transformer": bert})).save(tmp_path / "model")
     (tmp_path / "model" / "transformer" / "config.json").unlink()
-    with pytest.raises(ModelError, match=r"model/transformer: expected a folder with config.json"):
+    with pytest.raises(ModelError, match=r"model/transformer: not a folder with config.json"):
         load_network(tmp_path / "model")
 
 
@@ -175,7 +175,7 @@ def test_refuses_settings_it_does_not_know(model):
     with pytest.raises(ModelError, match=r"encoder.width: expected a whole number, got \"wide\""):
         load_network(model)
     edit_json(model / "config.json", encoder=None)
-    with pytest.raises(ModelError, match=r"expected tensor encoder"):
+    with pytest.raises(ModelError, match=r"no tensor encoder"):
         load_network(model)
 
 
@@ -246,11 +246,11 @@ def shards(tmp_path, monkeypatch):
 
 
 def test_no_shards(tmp_path):
-    with pytest.raises(ModelError, match=r"expected weights-\*.safetensors, got no such file"):
+    with pytest.raises(ModelError, match=r"weights-\*.safetensors are missing"):
         load_weights(tmp_path)
 
 
 def test_damaged_shard(shards):
     shards[1].write_bytes(shards[1].read_bytes()[:40])
-    with pytest.raises(ModelError, match=rf"{shards[1].name}: expected a safetensors file, got "):
+    with pytest.raises(ModelError, match=rf"{shards[1].name}: not a safetensors file: "):
         load_weights(shards[0].parent)

@@ -22,7 +22,7 @@ from capsrl.predict.candidates import (
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Sentence
 from capsrl.text.lemmatizer import Lemmatizer
-from tests.helpers.tiny_networks import sentence
+from tests.helpers.tiny_sentences import sentence
 
 
 def roleset(sense, aliases, roles="A0 A1"):

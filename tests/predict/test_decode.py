@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
-from capsrl.predict.backend import Scores
+from capsrl.predict.backend import PropositionScores
 from capsrl.predict.candidates import Candidates, Untrained, probability_of, score_senses
 from capsrl.predict.decode import _best_trained, build_propositions, decode, most_probable
 from capsrl.predict.inventory import build_inventory
-from capsrl.sentence import Argument
-from tests.helpers.tiny_networks import SENTENCES
+from capsrl.sentence import Argument, Sentence
+from tests.helpers.tiny_sentences import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
 ROLES = list(INVENTORY.roles)
@@ -39,7 +39,7 @@ def make_scores(**trace):
     patterns = [[0.1, 0.9], [0.25, 0.75]]
     assert INVENTORY.patterns.to_list() == ["{}.01", "{}.02"]
     roles = logits_of(probs)
-    return Scores(
+    return PropositionScores(
         **roles_of(roles),
         steps=np.stack([np.zeros((2, 3, 4), np.float32), roles]),
         senses=logits_of([[0.2, 0.8], [0.5, 0.5]]),
@@ -57,7 +57,8 @@ def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, **options
         inventory=inventory,
         **options,
     )
-    return build_propositions(decoded, frames)
+    sentences = [Sentence(("I", "see", "it")), Sentence(("Go", "on"))]
+    return build_propositions(decoded, sentences, frames=frames)
 
 
 def test_most_probable_sense_and_roles():

@@ -56,27 +56,27 @@ def test_the_digest_tells_places_apart(shards, tmp_path):
 
 def test_a_header_longer_than_the_file(shards):
     shards[0].write_bytes((1 << 40).to_bytes(8, "little") + b"{}")
-    with pytest.raises(ModelError, match=rf"got a header of {1 << 40} bytes in a file of 10$"):
+    with pytest.raises(ModelError, match=rf"file: a header of {1 << 40} bytes in a file of 10$"):
         find_stored(shards[0].parent)
 
 
 @pytest.mark.parametrize("number", [0, 1, -1])
 def test_missing_shard(shards, number):
     shards[number].unlink()
-    with pytest.raises(ModelError, match=rf"expected {shards[number].name}, got no such file"):
+    with pytest.raises(ModelError, match=rf"{shards[number].name} is missing"):
         find_stored(shards[0].parent)
 
 
 def test_a_header_that_is_not_an_object(shards):
     shards[0].write_bytes((2).to_bytes(8, "little") + b"[]")
-    with pytest.raises(ModelError, match="expected a safetensors file, got a header that is a lis"):
+    with pytest.raises(ModelError, match="not a safetensors file: a header that is a list"):
         find_stored(shards[0].parent)
 
 
 def test_shards_of_two_models(shards):
     name = "weights-00001-of-00001.safetensors"
     (shards[0].parent / name).write_bytes(shards[0].read_bytes())
-    message = rf"expected {len(shards)} files of weights, got {name} beside them"
+    message = rf"{name} is none of the {len(shards)} files of weights"
     with pytest.raises(ModelError, match=message):
         find_stored(shards[0].parent)
 
@@ -111,7 +111,7 @@ def test_without_onnxruntime(exported, monkeypatch):
 
 def test_models_that_were_not_exported(tmp_path):
     assert choose_runtime(tmp_path, "cpu", None) == "torch"
-    with pytest.raises(ModelError, match="expected sentences.onnx and .*`capsrl export "):
+    with pytest.raises(ModelError, match="not exported; `capsrl export .*` makes sentences"):
         choose_runtime(tmp_path, None, "onnx")
 
 

@@ -7,7 +7,7 @@ from capsrl.network.embeddings import WordVectors
 from capsrl.predict.indexing import IGNORED, bucket, group_predicates, index_sentence
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from tests.helpers.tiny_networks import SENTENCES, UNSEEN, sentence
+from tests.helpers.tiny_sentences import SENTENCES, UNSEEN, sentence
 
 INVENTORY = build_inventory(SENTENCES)
 NO_VECTORS = WordVectors({})

@@ -23,7 +23,7 @@ from capsrl.predict.inventory import (
     pattern_of,
     sense_from,
 )
-from tests.helpers.tiny_networks import SENTENCES, edit_json, sentence
+from tests.helpers.tiny_sentences import SENTENCES, edit_json, sentence
 
 
 def senses_of(inventory, lemma):
@@ -119,7 +119,7 @@ def test_partial_sentences_add_senses_but_no_roles_and_tags():
 
 
 def test_no_senses_are_refused():
-    with pytest.raises(DataError, match="expected predicates with senses, got none"):
+    with pytest.raises(DataError, match="no predicate has a sense"):
         build_inventory([SENTENCES[3]])
 
 
@@ -139,7 +139,7 @@ def test_descriptions_of_older_models():
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"roles": None, "tags": None}, "here: expected roles, tags, got no such entry"),
+        ({"roles": None, "tags": None}, "here: no entry roles, tags"),
         ({"words": "abc"}, "here: words: expected a list of strings, got str"),
         ({"senses": ["a", "a"]}, "here: senses: expected distinct entries, got 'a' twice"),
         ({"sense_counts": [1, 2]}, "here: expected 6 sense_counts, got 2"),

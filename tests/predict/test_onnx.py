@@ -15,15 +15,9 @@ from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
 from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
-from tests.helpers.tiny_networks import (
-    SENTENCES as TEXT,
-)
-from tests.helpers.tiny_networks import (
-    assert_same_answers,
-    make_config,
-    make_labeler,
-    write_encoder,
-)
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+from tests.helpers.tiny_sentences import SENTENCES as TEXT
+from tests.helpers.tiny_sentences import assert_same_answers
 
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
@@ -185,7 +179,7 @@ def test_graphs_of_other_weights(folder, tmp_path):
         file.unlink()
     for file in (tmp_path / "full").glob("*.safetensors"):
         shutil.copyfile(file, copied / file.name)
-    with pytest.raises(ModelError, match=r"expected a graph over the weights .*; export it again"):
+    with pytest.raises(ModelError, match=r"not a graph of the weights .*; export it again"):
         load(copied)
 
 
@@ -193,12 +187,12 @@ def test_damaged_graph(folder, tmp_path):
     copied = tmp_path / "model"
     shutil.copytree(folder, copied)
     (copied / SENTENCES).write_bytes(b"not a graph")
-    with pytest.raises(ModelError, match=r"sentences.onnx: expected a graph .* export it again"):
+    with pytest.raises(ModelError, match=r"sentences.onnx: not a graph .* export it again"):
         load(copied)
 
 
 def test_there_is_no_network_of_torch(folder):
-    with pytest.raises(ConfigError, match="network: expected a model loaded by torch, got one"):
+    with pytest.raises(ConfigError, match="network: the model runs without torch"):
         load(folder).network  # noqa: B018
 
 

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from capsrl.errors import ConfigError
@@ -9,13 +10,9 @@ from capsrl.network.backend import TorchBackend
 from capsrl.options import Options
 from capsrl.predict.predictor import Predictor
 from capsrl.text.lemmatizer import learn_lemmas
-from tests.helpers.tiny_networks import (
-    SENTENCES,
-    blind,
-    make_config,
-    make_labeler,
-    write_encoder,
-)
+from capsrl.text.phrases import with_phrases
+from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
+from tests.helpers.tiny_sentences import SENTENCES, blind
 
 
 def predict(network, sentences, **options):
@@ -59,7 +56,7 @@ def test_part_of_speech_of_predicates(network):
     assert verbs.predicates == (6,)
     (nouns,) = predict(network, [tagged], predicates="marked", pos=("noun",))
     assert nouns.predicates == (4,)
-    with pytest.raises(ConfigError, match="pos: expected words with tags, or a model with"):
+    with pytest.raises(ConfigError, match="pos: predicates are selected by the tags of words"):
         predict(network, [blind(SENTENCES[2])], predicates="marked", pos=("verb",))
 
 
@@ -81,3 +78,35 @@ def test_predicted_tags_where_predicates_are_marked(tmp_path):
     (labeled,) = predict(network, [blind(SENTENCES[1])], predicates="marked")
     assert len(labeled.tags) == len(SENTENCES[1].words)
     assert labeled.predicates == SENTENCES[1].predicates
+
+
+@pytest.mark.parametrize("phrases", [True, False])
+def test_propositions_have_forms_offsets_and_phrases(network, phrases):
+    """Those of `with_propositions`, and the phrases of the parse."""
+    words = SENTENCES[2].words
+    starts = np.cumsum([0, *(len(word) + 1 for word in words)]).tolist()
+    offsets = [(start, start + len(word)) for start, word in zip(starts, words, strict=False)]
+    heads = (None, *(0 for _ in words[1:]))
+    given = dataclasses.replace(
+        blind(SENTENCES[2]), text=" ".join(words), offsets=tuple(offsets), heads=heads
+    )
+    (labeled,) = predict(network, [given], predicates="marked", phrases=phrases)
+    bare = [
+        dataclasses.replace(
+            each,
+            start=None,
+            end=None,
+            form=None,
+            arguments=tuple(
+                dataclasses.replace(argument, start=None, end=None, form=None, phrase=None)
+                for argument in each.arguments
+            ),
+        )
+        for each in labeled.propositions
+    ]
+    expected = given.with_propositions(bare)
+    if phrases:
+        expected = with_phrases(expected)
+        assert any(a.phrase.text for p in labeled.propositions for a in p.arguments)
+    assert labeled == expected
+    assert labeled.to_dict() == expected.to_dict()

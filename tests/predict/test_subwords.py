@@ -40,7 +40,7 @@ def test_kept_subwords_are_those_of_the_whole_sentence(folder, sentences):
 def test_few_words_are_kept(folder, monkeypatch):
     reader = make_reader(folder)
     before = [reader.read(Sentence((word, "ab"))).ids.tolist() for word in "abcdef"]
-    monkeypatch.setattr(capsrl.predict.subwords, "_KEPT", 3)
+    monkeypatch.setattr(capsrl.predict.subwords, "_MAX_KEPT", 3)
     reader = make_reader(folder)
     after = [reader.read(Sentence((word, "ab"))).ids.tolist() for word in "abcdef"]
     assert after == before

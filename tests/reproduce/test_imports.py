@@ -18,7 +18,6 @@ PUBLIC = {
     "capsrl.sentence",
     "capsrl.train.checkpoint",
     "capsrl.train.loop",
-    "capsrl.train.signals",
 }
 
 

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from capsrl.errors import ConfigError
 from capsrl.score.calibration import (
     RARE,
     Answers,
     Bin,
-    CalibrationScores,
-    compare_propositions,
+    plot_reliability,
     reliability_bins,
+    save_figure,
     score_calibration,
 )
 from tests.helpers.score_sentences import sentence
@@ -73,7 +74,7 @@ def test_worked_example():
 def test_without_answers():
     nothing = Answers()
     assert (nothing.ece, nothing.brier, nothing.accuracy, nothing.confidence) == (0, 0, 0, 0)
-    assert CalibrationScores().to_dict() == {"n_bins": 15, "kinds": {}, "roles": {}}
+    assert score_calibration([], []).to_dict() == {"n_bins": 15, "kinds": {}, "roles": {}}
 
 
 GOLD = sentence("a b c d e", (1, "see.01", "A0:0 A1:2"), (3, "eat.02", "A0:0"))
@@ -91,11 +92,14 @@ GOLD = sentence("a b c d e", (1, "see.01", "A0:0 A1:2"), (3, "eat.02", "A0:0"))
     ],
 )
 def test_what_is_right(proposition, predicate, sense, arguments, exact):
-    pred = sentence("a b c d e", proposition)
-    [outcome] = compare_propositions(GOLD, pred)
-    assert outcome.proposition is pred.propositions[0]
-    assert (outcome.predicate, outcome.sense) == (predicate, sense)
-    assert (outcome.arguments, outcome.exact) == (arguments, exact)
+    pred = with_probabilities(sentence("a b c d e", proposition))
+    kinds = score_calibration([GOLD], [pred]).kinds
+    assert {kind: answers.right for kind, answers in kinds.items()} == {
+        "predicates": [predicate],
+        "senses": [sense],
+        "arguments": list(arguments),
+        "propositions": [exact],
+    }
 
 
 def with_probabilities(given, *, start=0.9):
@@ -123,9 +127,10 @@ def test_answers_by_kind_and_role():
     assert scores.kinds["senses"] == Answers([0.9, 0.8], [True, False])
     assert scores.kinds["arguments"] == Answers([0.9, 0.9 - 0.2, 0.9], [True, False, False])
     assert scores.kinds["propositions"] == Answers([0.45, 0.45], [False, False])
-    assert scores.roles == {"A0": Answers([0.9, 0.9], [True, False]), "A1": Answers([0.7], [False])}
-    frequent = scores.frequent_roles(at_least=2)
-    assert list(frequent) == ["A0", RARE] and frequent[RARE] == scores.roles["A1"]
+    assert scores.frequent_roles(at_least=2) == {
+        "A0": Answers([0.9, 0.9], [True, False]),
+        RARE: Answers([0.9 - 0.2], [False]),
+    }
     report = scores.to_dict()
     assert report["kinds"]["senses"]["ece"] == pytest.approx((0.1 + 0.8) / 2)
     assert report["kinds"]["senses"]["bins"] == [[1, 0.8, 0.0], [1, 0.9, 1.0]]
@@ -134,3 +139,21 @@ def test_answers_by_kind_and_role():
 def test_answers_without_probabilities_are_left_out():
     scores = score_calibration([GOLD], [GOLD])
     assert not any(scores.kinds.values())
+
+
+def test_reliability_diagram(tmp_path):
+    pytest.importorskip("matplotlib")
+    scores = score_calibration([GOLD], [with_probabilities(GOLD)])
+    figure = plot_reliability(scores)
+    assert [panel.get_title() for panel in figure.axes] == [
+        f"{kind}: ECE {answers.ece:.3f}" for kind, answers in scores.kinds.items()
+    ]
+    for name in ("a.svg", "a.png"):
+        save_figure(plot_reliability(scores), str(tmp_path / name))
+        first = (tmp_path / name).read_bytes()
+        save_figure(plot_reliability(scores), str(tmp_path / name))
+        assert (tmp_path / name).read_bytes() == first and len(first) > 1000
+    with pytest.raises(ConfigError, match=r"a\.xyz: cannot be drawn: Format 'xyz'"):
+        save_figure(figure, str(tmp_path / "a.xyz"))
+    with pytest.raises(ConfigError, match="cannot be written: No such file"):
+        save_figure(figure, str(tmp_path / "none" / "a.png"))

@@ -1,6 +1,5 @@
 """The files and the guide for deployment: they parse, and name options and routes that exist."""
 
-import asyncio
 import json
 import re
 import shlex
@@ -9,10 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-import tomllib
 from collections import Counter
 from contextlib import contextmanager
-from fnmatch import fnmatch
 
 import httpx
 import pytest
@@ -20,7 +17,7 @@ import yaml
 from click.testing import CliRunner
 
 from capsrl.cli import app
-from tests.helpers.serving import ROOT, client_of, running
+from tests.helpers.serving import ROOT, running
 from tests.helpers.waiting import wait_until
 
 GUIDE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
@@ -48,50 +45,6 @@ def test_commands_have_options_that_exist():
     assert CliRunner().invoke(app, ["serve", "--thread", "2", "--help"]).exit_code == 2
 
 
-def test_versions_are_pinned():
-    base = re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE)
-    assert len(set(base)) == 1 and re.fullmatch(r"python:3\.11\.\d+-slim-bookworm", base[0])
-    assert "under Linux and Python 3.11" in (ROOT / "constraints.txt").read_text()
-    assert "PIP_CONSTRAINT=/src/constraints.txt" in DOCKERFILE
-
-
-def test_the_image_has_no_torch():
-    """What `.[serve]` installs, by the names in pyproject.toml."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    needed = [*project["dependencies"], *project["optional-dependencies"]["serve"]]
-    names = {re.match(r"[\w-]+", requirement)[0] for requirement in needed}
-    assert {"onnxruntime", "fastapi"} <= names
-    assert not names & {"torch", "capsrl", "transformers", "spacy"}
-
-
-def test_dockerignore_lets_through_what_the_build_needs():
-    rules = [
-        line
-        for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines()
-        if line and not line.startswith("#")
-    ]
-
-    def is_sent(path):
-        sent = True
-        for rule in rules:  # the last one that fits decides
-            pattern = rule.removeprefix("!").removeprefix("**/")
-            if any(
-                fnmatch(part, pattern) for part in (path, path.split("/")[0], path.split("/")[-1])
-            ):
-                sent = rule.startswith("!")
-        return sent
-
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for name in ("pyproject.toml", "constraints.txt", "README.md", *project["license-files"]):
-        assert is_sent(name) and list(ROOT.glob(name))
-    sent = {path.name for path in ROOT.iterdir() if is_sent(path.name)}
-    files = {"LICENSE", "NOTICE", "README.md", "constraints.txt", "pyproject.toml"}
-    assert sent == {"capsrl", *files}
-    assert is_sent("capsrl/models/en/config.json")
-    for name in (".git", ".git/config", "tests/serve/test_app.py", "capsrl/__pycache__", ".venv"):
-        assert not is_sent(name)
-
-
 def test_health_check(tiny_model, tmp_path):
     found = re.search(r"HEALTHCHECK .*\\\n\s+CMD (.*)$", DOCKERFILE, re.MULTILINE)
     python, *arguments = json.loads(found[1])
@@ -102,52 +55,6 @@ def test_health_check(tiny_model, tmp_path):
         command = [sys.executable, *(each.replace(port, str(server.port)) for each in arguments)]
         wait_until(lambda: subprocess.run(command).returncode == 0)  # Docker tries again, too
     assert subprocess.run(command, capture_output=True).returncode != 0
-
-
-def test_compose():
-    service = COMPOSE["services"]["capsrl"]
-    assert service["build"] == "." and (ROOT / "Dockerfile").is_file()
-    [port] = service["ports"]
-    assert port.endswith(f":{ENTRYPOINT[-1]}")
-    assert service["read_only"] and service["cap_drop"] == ["ALL"]
-    assert service["stop_grace_period"] == "40s" and "--stop-timeout 40" in GUIDE
-
-
-def test_compose_without_a_token():
-    """The message about a missing token says that its line can be removed."""
-    text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
-    token = re.search(
-        r"^ *environment: .*CAPSRL_TOKEN:\?.*remove this line.*\n", text, re.MULTILINE
-    )
-    service = yaml.safe_load(text.replace(token[0], ""))["services"]["capsrl"]
-    assert service == {k: v for k, v in COMPOSE["services"]["capsrl"].items() if k != "environment"}
-    assert "/.env\n" in (ROOT / ".gitignore").read_text(encoding="utf-8")
-
-
-def test_routes_of_the_guide(tiny):
-    async def run():
-        async with client_of(tiny) as client:
-            return [(await client.get(path)).status_code for path in paths]
-
-    paths = sorted(set(re.findall(r"`(/(?:health|ready|docs|metrics))`", GUIDE)) | {"/metrics"})
-    assert len(paths) == 4
-    assert asyncio.run(run()) == [200] * 4
-
-
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
-def test_systemd_unit(tmp_path):
-    unit = tmp_path / "capsrl.service"
-    unit.write_text(UNIT.replace("/opt/capsrl/bin/capsrl", sys.executable))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True
-    )
-    own = [line for line in done.stderr.splitlines() if "capsrl" in line]
-    assert own == [] and done.returncode == 0
-    unit.write_text(unit.read_text().replace("ProtectHome", "ProtectHouse"))
-    done = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", unit], capture_output=True, text=True
-    )
-    assert "ProtectHouse" in done.stderr
 
 
 @contextmanager
@@ -192,20 +99,3 @@ def test_nginx(tiny_model, tmp_path):
         most = 21 + 5 * (time.monotonic() - start)
         assert 15 <= statuses[200] <= most + 1
         assert statuses[200] + statuses[429] == 60
-
-
-@pytest.mark.slow
-def test_dockerfile_by_hadolint(tools):
-    done = subprocess.run([tools / "hadolint", ROOT / "Dockerfile"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-@pytest.mark.slow
-def test_nginx_by_crossplane(tools, tmp_path):
-    (tmp_path / "capsrl.conf").write_text(NGINX)
-    (tmp_path / "nginx.conf").write_text("events {}\nhttp { include capsrl.conf; }\n")
-    command = [tools / "crossplane", "parse", "--strict", tmp_path / "nginx.conf"]
-    done = subprocess.run(command, capture_output=True, text=True)
-    result = json.loads(done.stdout)
-    assert (result["status"], result["errors"]) == ("ok", [])
-    assert len(result["config"]) == 2

@@ -7,9 +7,11 @@ from spacy import displacy
 from spacy.tokens import Doc
 
 from capsrl.errors import ConfigError
+from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.show.colors import role_color
 from capsrl.spacy import displacy_colors, to_displacy
 from capsrl.spacy.drawing import add_colors
+from tests.helpers.show_sentences import contract, long_sentence
 from tests.helpers.spacy_docs import TEXT, labeled
 
 
@@ -31,6 +33,36 @@ def test_arcs(nlp):
         (1, 4, "AM-TMP"),
     ]
     assert read["words"][3] == {"text": "read", "tag": "read.01"}
+
+
+def test_arcs_of_sentences():
+    sentence = contract()
+    drawn, other = to_displacy([sentence], style="dep")
+    assert other["words"][6] == {"text": "left", "tag": "leave.01"}
+    assert [word["text"] for word in drawn["words"]] == list(sentence.words)
+    assert [word["tag"] for word in drawn["words"]] == ["", "sign.01", "", "", "", "", "", ""]
+    assert drawn["arcs"] == [
+        {"start": 0, "end": 1, "label": "A0", "dir": "left"},
+        {"start": 1, "end": 3, "label": "A1", "dir": "right"},
+        {"start": 1, "end": 4, "label": "AM-TMP", "dir": "right"},
+    ]
+
+
+def test_arcs_have_the_form_that_displacy_requires():
+    sentence = long_sentence()
+    drawings = to_displacy([sentence], style="dep")
+    for proposition, drawn in zip(sentence.propositions, drawings, strict=True):
+        for arc in drawn["arcs"]:
+            assert 0 <= arc["start"] < arc["end"] < len(sentence)
+            target = arc["start"] if arc["dir"] == "left" else arc["end"]
+            assert {arc["start"], arc["end"]} == {proposition.predicate, target}
+
+
+def test_own_role_is_in_the_tag():
+    own = Proposition(1, "win.01", (Argument("A0", 1),))
+    [drawn] = to_displacy([Sentence(("the", "winner"), (own,))], style="dep")
+    assert drawn["arcs"] == []
+    assert drawn["words"][1] == {"text": "winner", "tag": "win.01 A0"}
 
 
 def test_nothing_to_draw(nlp):

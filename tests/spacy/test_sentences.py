@@ -6,14 +6,14 @@ from spacy.tokens import Doc
 import capsrl
 from capsrl.sentence import Sentence
 from capsrl.spacy import to_sentences
-from capsrl.spacy.sentences import read_sentences, to_sentence
+from capsrl.spacy.sentences import split_doc, to_sentence
 from tests.helpers.spacy_docs import TEXT, labeled
 
 
 def test_white_space_is_skipped(nlp):
     doc = nlp("  Hiti \n\n signed   the\tcontract.")
     [found] = doc._.propositions
-    assert [token.text for tokens in read_sentences(doc) for token in tokens] == [
+    assert [token.text for tokens in split_doc(doc) for token in tokens] == [
         *("Hiti", "signed", "the", "contract", ".")
     ]
     assert (found.predicate.text, [a.word.text for a in found.arguments]) == (
@@ -25,7 +25,7 @@ def test_white_space_is_skipped(nlp):
 def test_docs_without_sentences():
     doc = spacy.blank("en")("Mr. Hiti left. He (she said) didn't!  Why?")
     assert not doc.has_annotation("SENT_START")
-    assert [" ".join(token.text for token in tokens) for tokens in read_sentences(doc)] == [
+    assert [" ".join(token.text for token in tokens) for tokens in split_doc(doc)] == [
         "Mr. Hiti left .",
         "He ( she said ) did n't !",
         "Why ?",
@@ -35,13 +35,13 @@ def test_docs_without_sentences():
 
 def test_docs_with_sentences():
     doc = Doc(spacy.blank("en").vocab, words=["a", "b", ".", "c"], sent_starts=[1, 1, 0, 0])
-    assert [len(tokens) for tokens in read_sentences(doc)] == [1, 3]
+    assert [len(tokens) for tokens in split_doc(doc)] == [1, 3]
 
 
 def test_long_sentences_are_split():
     words = ["word"] * 600
     doc = Doc(spacy.blank("en").vocab, words=words, sent_starts=[1] + [-1] * 599)
-    assert [len(tokens) for tokens in read_sentences(doc)] == [256, 256, 88]
+    assert [len(tokens) for tokens in split_doc(doc)] == [256, 256, 88]
 
 
 def test_tags_and_lemmas():

@@ -4,11 +4,14 @@ import gc
 import weakref
 
 import pytest
+import spacy
 from spacy.tokens import Doc, DocBin
 
 from capsrl.sentence import Proposition
-from capsrl.spacy.storage import clear, read_propositions, store
+from capsrl.spacy.storage import DocReader, Parse, clear, read_propositions, store
 from capsrl.spacy.tokens import propositions_of
+from tests.formats.test_fields import PROPOSITION as PROPOSITION_WITH_NEW_FIELDS
+from tests.formats.test_fields import LongProposition
 from tests.helpers.spacy_docs import FOUND, PROPOSITION, TEXT, labeled, phrases, plain, spans
 
 
@@ -68,13 +71,46 @@ def test_a_part_of_a_doc():
     assert phrases(cut) == FOUND[1:]
 
 
-def test_docs_stored_before_there_were_phrases():
+# What older versions stored: role, distance, probability, and edges of the phrase in a list.
+OLDEST = {"sense": "sell.01", "probability": 0.9, "arguments": [["A0", -5, 0.9], ["A1", 15, 0.8]]}
+OLDER = OLDEST | {
+    "phrases": True,
+    "arguments": [["A0", -5, 0.9, -5, -5], ["A1", 15, 0.8, 5, 15]],
+    "definition": None,
+    "guessed": False,
+    "predicate_probability": 0.5,
+    "joint_probability": None,
+    "frames": [],
+    "meanings": {"A0": "Agent", "A1": None},
+}
+
+
+@pytest.mark.parametrize(
+    ("stored", "found"),
+    [(OLDEST, [("A0", "Mira", None), ("A1", "bicycle", None)]), (OLDER, FOUND[:2])],
+)
+def test_docs_of_older_versions(stored, found):
     doc = labeled()
-    [data] = [value for key, value in doc.user_data.items() if key[1] == "capsrl"]
-    data["arguments"] = [argument[:3] for argument in data["arguments"]]
-    del data["phrases"]
-    stored = Doc(doc.vocab).from_bytes(doc.to_bytes())
-    assert phrases(stored) == [(role, word, None) for role, word, _ in FOUND]
+    doc.user_data[("._.", "capsrl", 5, None)] = stored
+    doc = Doc(doc.vocab).from_bytes(doc.to_bytes())
+    assert phrases(doc) == found
+    [sold] = propositions_of(doc)
+    assert (sold.definition, sold.frames, sold.guessed) == (None, (), False)
+    assert (sold.probability, sold.joint_probability) == (0.9, None)
+    if stored is OLDER:
+        assert (sold.predicate_probability, sold.arguments[0].meaning) == (0.5, "Agent")
+        assert list(sold) == [
+            *("predicate", "form", "sense", "probability", "predicate_probability"),
+            *("start", "end", "arguments"),
+        ]
+
+
+def test_new_fields_are_stored_and_read():
+    doc = Doc(labeled().vocab, words=["Dogs", "barked"])
+    store(list(doc), [PROPOSITION_WITH_NEW_FIELDS])
+    [entry] = doc.user_data.items()
+    [barked] = DocReader(doc, LongProposition).read([(entry[0][2], entry[1])])
+    assert (barked["tense"], barked["arguments"][0]["animate"]) == ("past", True)
 
 
 def test_cleared():
@@ -161,3 +197,54 @@ def test_docs_are_freed():
         assert gone() is None
     finally:
         gc.enable()
+
+
+# As spaCy's English pipelines parse it: prepositions are the heads of their objects.
+WORDS = "She walked in the dark of night with people who left after leaving it .".split()
+HEADS = [1, 1, 1, 4, 2, 4, 5, 1, 7, 10, 8, 1, 11, 12, 1]
+DEPS = "nsubj ROOT prep det pobj prep pobj prep pobj nsubj relcl prep pcomp dobj punct".split()
+
+
+def parse_words(deps=DEPS, heads=HEADS):
+    doc = Doc(spacy.blank("en").vocab, words=WORDS, heads=heads, deps=deps)
+    [sentence] = doc.sents
+    return doc, Parse(sentence)
+
+
+def phrase(predicate, word, **changes):
+    doc, tree = parse_words(**changes)
+    first, last = tree.phrase(doc[predicate], "A1", doc[word])
+    return doc[first : last + 1].text
+
+
+@pytest.mark.parametrize(
+    ("predicate", "word", "expected"),
+    [
+        (1, 4, "in the dark of night"),  # the model names the object of a preposition
+        (1, 2, "in the dark of night"),  # or the preposition itself
+        (1, 12, "after leaving it"),
+        (4, 6, "of night"),
+        (1, 8, "with people who left"),
+        (10, 8, "people"),  # the predicate is below the word: *with* is not part of its argument
+        (12, 13, "it"),
+        (1, 0, "She"),
+    ],
+)
+def test_prepositions(predicate, word, expected):
+    assert phrase(predicate, word) == expected
+
+
+def test_the_predicate_is_not_part_of_its_phrase():
+    assert phrase(2, 4) == "the dark of night"
+
+
+def test_a_root_called_object():
+    """Relations may be anything; the search for a preposition ends."""
+    assert phrase(0, 1, deps=["pobj"] * len(DEPS)).endswith("leaving it")
+
+
+def test_other_sentences():
+    doc, tree = parse_words()
+    other = Doc(doc.vocab, words=["Go"] * 20, heads=[0] * 20, deps=["dep"] * 20)
+    assert tree.phrase(doc[1], "A1", other[19]) is None
+    assert tree.phrase(other[19], "A1", doc[1]) is None

@@ -10,7 +10,7 @@ from spacy.pipeline.functions import merge_entities
 from spacy.tokens import Doc
 
 from capsrl.spacy import to_sentences
-from capsrl.spacy.sentences import read_sentences
+from capsrl.spacy.sentences import split_doc
 from capsrl.spacy.storage import clear, store
 from capsrl.text.phrases import without_phrases
 from tests.helpers.spacy_docs import plain
@@ -69,7 +69,7 @@ def test_phrases_of_the_parser(trained):
     doc = trained(TEXT)
     sentences = to_sentences(doc)
     clear(doc)
-    for words, sentence in zip(read_sentences(doc), sentences, strict=True):
+    for words, sentence in zip(split_doc(doc), sentences, strict=True):
         store(words, without_phrases(sentence).propositions)
     assert phrases(doc) == PHRASES
 

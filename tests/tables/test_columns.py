@@ -17,7 +17,7 @@ from capsrl.tables.columns import (
     columns_of,
     find_passed,
 )
-from capsrl.tables.documents import Input
+from capsrl.tables.documents import make_input
 from tests.tables.test_cells import SENTENCE
 
 PAGE = Path(__file__).parents[2] / "docs" / "tables.md"
@@ -67,7 +67,7 @@ def files(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"text": "Go.", "stars": 5, "meta": {"é": [1]}}\n')
     table = pa.table({"text": ["Go."], "stars": [5], "day": [datetime.date(2024, 5, 1)]})
     pq.write_table(table, tmp_path / "c.parquet")
-    return [Input(tmp_path / name) for name in ("a.csv", "b.jsonl", "c.parquet")]
+    return [make_input(tmp_path / name) for name in ("a.csv", "b.jsonl", "c.parquet")]
 
 
 def test_passed_columns(files):
@@ -100,7 +100,7 @@ def test_chosen_columns(files):
 def test_chosen_columns_that_no_file_has(tmp_path):
     (tmp_path / "a.csv").write_text("text,x\nGo.,1\n")
     (tmp_path / "b.csv").write_text("text,y\nGo.,1\n")
-    inputs = [Input(str(tmp_path / name)) for name in ("a.csv", "b.csv")]
+    inputs = [make_input(str(tmp_path / name)) for name in ("a.csv", "b.csv")]
     assert list(find_passed(inputs, ["y"]).columns) == ["y"]
     with pytest.raises(ConfigError, match=r"besides text and id \('x', 'y'\), got 'z', 'text'$"):
         find_passed(inputs, iter(["x", "z", "text"]))
@@ -117,7 +117,7 @@ def test_values_as_text():
 def test_names_of_passed_columns_differ(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("text,sense,input_sense\na,1,2\n")
-    columns = find_passed([Input(path)]).columns
+    columns = find_passed([make_input(path)]).columns
     assert {name: column.name for name, column in columns.items()} == {
         "sense": "input_input_sense",
         "input_sense": "input_sense",

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.tables.documents import Document, Input, Part, find_inputs, read_documents
+from capsrl.tables.documents import find_inputs, make_input, read_documents
+from capsrl.tables.reading import Document, FilePart, ReadOptions
 
 PACK = {
     "": bytes,
@@ -70,7 +71,7 @@ def parquet(path, n=50, group=8):
         }
     )
     pq.write_table(table, path, row_group_size=group)
-    return Input(path, text_column="body")
+    return make_input(path, ReadOptions(text_column="body"))
 
 
 def test_parquet(tmp_path):
@@ -87,7 +88,7 @@ def test_parquet(tmp_path):
 def documents_of_parts(source, size):
     parts = list(source.parts(size))
     for part, following in pairwise(parts):  # only blank lines are between them
-        assert 0 < part.count <= size and part.first + part.count <= following.first
+        assert 0 < part.stop - part.first <= size and part.stop <= following.first
     return [document for part in parts for document in source.documents(part)]
 
 
@@ -104,7 +105,7 @@ def test_parts_of_parquet_skip_row_groups(tmp_path):
     start = metadata.row_group(0).column(0).dictionary_page_offset
     content[start : start + 20] = b"\xff" * 20  # damage to the first row group
     (tmp_path / "r.parquet").write_bytes(content)
-    assert [each.text for each in source.documents(Part(11, 2))] == ["Text 11.", "Text 12."]
+    assert [each.text for each in source.documents(FilePart(11, 13))] == ["Text 11.", "Text 12."]
     with pytest.raises(DataError, match=r"r.parquet, row 1: expected Parquet data, got: .*damaged"):
         list(source.documents())
 
@@ -130,7 +131,7 @@ MESSY = st.lists(
 def test_parts_of_a_messy_csv_are_the_whole(tmp_path_factory, content, size, packed):
     path = tmp_path_factory.mktemp("messy") / f"r.csv{packed}"
     path.write_bytes(PACK[packed](b"id,text\n" + content))
-    source = Input(path)
+    source = make_input(path)
     assert documents_of_parts(source, size) == list(source.documents())
 
 
@@ -138,8 +139,8 @@ def test_parts_of_a_messy_csv_are_the_whole(tmp_path_factory, content, size, pac
 @pytest.mark.parametrize("size", [1, 2, 5])
 def test_parts_of_lines(tmp_path, format, size):
     path = put(tmp_path, "a.jsonl", b'{"text": "a"}\n\n\n{"text": 1}\nno\n{"text": "b"}')
-    source = Input(path, format)
-    assert [number for number, _ in source.numbered()] == [0, 3, 4, 5]
+    source = make_input(path, ReadOptions(format))
+    assert [document.number for document in source.documents()] == [0, 3, 4, 5]
     assert documents_of_parts(source, size) == list(source.documents())
 
 
@@ -188,28 +189,6 @@ def test_the_length_of_text_files(tmp_path, encoding, text):
             assert found.error.startswith("expected at most 10 characters, got ")
 
 
-def test_rows_without_text_are_errors_in_their_place(tmp_path):
-    values = ["a", None, 5, {"b": 1}, "", "\ud800", "a\udc80", "abcdef"]
-    lines = [json.dumps({"text": value}) for value in values]
-    lines.insert(2, '{"body": "no text"}')
-    path = put(tmp_path, "a.jsonl", "\n".join(lines).encode())
-    found = list(read_documents(path, max_characters=5))
-    surrogate = "expected Unicode text in 'text', got the lone surrogate"
-    assert [each.text for each in found] == ["a", None, None, None, None, "", None, None, None]
-    assert [each.error and each.error.partition(";")[0] for each in found] == [
-        None,
-        "expected text in 'text', got null",
-        "expected text in 'text', got none",
-        "expected text in 'text', got int",
-        "expected text in 'text', got dict",
-        None,
-        f"{surrogate} \\ud800, which is half a character",
-        f"{surrogate} \\udc80, which is half a character",
-        "expected at most 5 characters, got 6",
-    ]
-    assert [each.place for each in found] == [f"{path}:{n}" for n in range(1, 10)]
-
-
 def test_bytes_of_another_encoding_in_a_csv(tmp_path):
     path = put(tmp_path, "a.csv", b"id,text,by\n1,caf\xe9,x\n2,ok,Zo\xeb\n3,ok,x\n")
     first, second, third = read_documents(path)
@@ -222,37 +201,21 @@ def test_bytes_of_another_encoding_in_a_csv(tmp_path):
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 def test_a_csv_in_another_encoding(tmp_path, encoding):
     path = put(tmp_path, "a.csv", "id;text\n1;é, ü\n2;ä\n".encode(encoding))
-    source = Input(path, encoding=encoding)
+    source = make_input(path, ReadOptions(encoding=encoding))
     assert [each.text for each in source.documents()] == ["é, ü", "ä"]
     assert documents_of_parts(source, 1) == list(source.documents())
 
 
-def test_ids(tmp_path):
-    path = put(tmp_path, "a.jsonl", b'{"key": 7, "text": "a"}\n{"key": null, "text": "b"}\n')
-    assert [each.id for each in read_documents(path, id_column="key")] == ["7", f"{path}:2"]
-    assert [each.id for each in read_documents(path)] == [f"{path}:1", f"{path}:2"]
-
-
-def test_values_that_no_file_can_hold(tmp_path):
-    line = b'{"text": "a", "\\udc80": "\\udc80", "x": NaN, '
-    line += b'"y": [1.5, Infinity, "\\ud800"], "z": {"\\ud800": 1}}'
-    [found] = read_documents(put(tmp_path, "a.jsonl", line))
-    assert found.columns == {
-        "\ufffd": "\ufffd",
-        "x": None,
-        "y": [1.5, None, "\ufffd"],
-        "z": {"\ufffd": 1},
-    }
-    assert found.columns.keys() == Input(tmp_path / "a.jsonl").column_types().keys()
-
-
 def test_column_types(tmp_path):
-    assert Input(put(tmp_path, "a.csv", CONTENT[".csv"])).column_types() == {"stars": "string"}
+    assert make_input(put(tmp_path, "a.csv", CONTENT[".csv"])).column_types() == {"stars": "string"}
     lines = b'{"text": "a", "x": 1}\n{"text": "a", "y": 1, "id": 2}\n'
-    assert Input(put(tmp_path, "a.jsonl", lines)).column_types() == {"x": "string", "y": "string"}
+    assert make_input(put(tmp_path, "a.jsonl", lines)).column_types() == {
+        "x": "string",
+        "y": "string",
+    }
     types = parquet(tmp_path / "a.parquet").column_types()
     assert types == {"price": pa.float64(), "tags": pa.list_(pa.string())}
-    assert Input(put(tmp_path, "a.txt", b"a")).column_types() == {}
+    assert make_input(put(tmp_path, "a.txt", b"a")).column_types() == {}
 
 
 def with_names(path, *names):
@@ -268,7 +231,7 @@ def test_two_columns_of_one_name(tmp_path):
         with_names(tmp_path / "a.parquet", *names),
     ]
     for path in files:
-        source = Input(path)
+        source = make_input(path)
         assert next(source.documents()).id in ("i", "a")
         message = f"^{path}: expected one column 'stars', got columns 3 and 6 and 7; rename one of "
         with pytest.raises(ConfigError, match=message + "them, or name .*: --columns NAMES$"):
@@ -287,7 +250,7 @@ def test_two_columns_of_one_name(tmp_path):
 
 def test_columns_without_a_name(tmp_path):
     """Spreadsheets write them for empty columns."""
-    source = Input(put(tmp_path, "a.csv", b"text,,column_3,,\na,1,2,3,\n"))
+    source = make_input(put(tmp_path, "a.csv", b"text,,column_3,,\na,1,2,3,\n"))
     [found] = source.documents()
     assert found.columns.keys() == source.column_types().keys()
     assert found.columns == {"column_2": "1", "column_3": "2", "column_4": "3", "column_5": ""}
@@ -327,7 +290,7 @@ def test_files_that_cannot_be_read(tmp_path, name, content, options, message):
 def test_files_that_are_not_there(tmp_path):
     with pytest.raises(DataError, match="none.csv: cannot be read: No such file"):
         list(read_documents(tmp_path / "none.csv"))
-    with pytest.raises(ConfigError, match="-: expected a Parquet file, got standard input"):
+    with pytest.raises(ConfigError, match="-: Parquet is not read from standard input"):
         read_documents("-", format="parquet")
     with pytest.raises(ConfigError, match="-: expected a suffix of .*, got standard input; name"):
         read_documents("-")
@@ -347,14 +310,18 @@ def test_finding_inputs(tree, monkeypatch):
     assert find_inputs(["d/*/x*", "-"]) == ["d/a/x.csv.gz", "d/b/x.csv", "-"]
     assert find_inputs(["d/**/*.csv"]) == ["d/b/x.csv"]
     assert find_inputs(["d/a/notes.md"]) == ["d/a/notes.md"]
-    assert find_inputs(["d/a"], suffixes=[".md"]) == ["d/a/notes.md", "d/a/x.csv.gz"]
+    assert find_inputs(["d/a"], suffixes=[".md", ".csv"]) == ["d/a/notes.md", "d/a/x.csv.gz"]
     assert find_inputs([f"file://{tree}/d"]) == [
         f"file://{tree}/d/a/x.csv.gz",
         f"file://{tree}/d/b/x.csv",
     ]
     (tree / "empty").mkdir()
-    for nothing, got in [("empty", "no file"), ("d/*.csv", "no file"), ("d/a/*.md", "none of")]:
-        with pytest.raises(ConfigError, match=rf"^{nothing.replace('*', '.')}: expected .*{got}"):
+    for nothing, message in [
+        ("empty", "expected files with a suffix of .csv .*, got 0 files$"),
+        ("d/*.csv", "no such file$"),
+        ("d/a/*.md", r"expected files with .*, got 1 file \(.md\)$"),
+    ]:
+        with pytest.raises(ConfigError, match=f"^{nothing.replace('*', '.')}: {message}"):
             find_inputs([nothing])
     with pytest.raises(ConfigError, match=r"^none\.csv: no such file$"):
         find_inputs(["none.csv"])
@@ -379,7 +346,7 @@ def test_urls(memory_files):
     assert [url.rpartition("/")[2] for url in urls] == ["a.csv", "c.parquet", "b.jsonl.gz"]
     assert [each.text for url in urls for each in read_documents(url)] == ["a", "b", "d", "e", "c"]
     assert [url.rpartition("/")[2] for url in find_inputs(["memory://box/*.csv"])] == ["a.csv"]
-    source = Input(urls[0])
+    source = make_input(urls[0])
     assert documents_of_parts(source, 1) == list(source.documents())
     assert [part.offset for part in source.parts(1)] == [8, 12]
     with pytest.raises(DataError, match="memory://box/none.csv: cannot be read: "):

@@ -87,7 +87,7 @@ def test_a_column_of_a_frame(labeler):
     ("given", "options", "message"),
     [
         ([BARE], {"library": "excel"}, "library: expected pandas or polars, got 'excel'"),
-        ([BARE], {"documents": [1]}, "documents: expected with several texts, got the sentences"),
+        ([BARE], {"documents": [1]}, "documents: needs several texts, not the sentences of one"),
         ([[BARE], [BARE]], {"documents": [1]}, "documents: expected 2, one for each text, got 1"),
         ([[BARE]], {"documents": [1, 2]}, "documents: expected 1, one for each text, got 2"),
         (

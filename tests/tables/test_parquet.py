@@ -6,7 +6,7 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.tables import parquet as parquet_module
-from capsrl.tables.parquet import open_parquet, parquet_rows
+from capsrl.tables.parquet import DamagedError, open_parquet, parquet_records
 
 
 @pytest.fixture
@@ -21,7 +21,7 @@ def file(tmp_path):
 def test_rows_from_any_number_on(file, first, monkeypatch):
     monkeypatch.setattr(parquet_module, "_BATCH", 3)
     with file.open("rb") as stream:
-        rows = list(parquet_rows(open_parquet(stream, "a.parquet"), "a.parquet", first=first))
+        rows = list(parquet_records(open_parquet(stream, "a.parquet"), "a.parquet", first=first))
     assert [row.number for row in rows] == list(range(first, 23))
     assert [row.values for row in rows] == [
         {"n": n, "text": f"Text {n}."} for n in range(first, 23)
@@ -31,9 +31,33 @@ def test_rows_from_any_number_on(file, first, monkeypatch):
 def test_a_file_without_rows(tmp_path):
     pq.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "a.parquet")
     with (tmp_path / "a.parquet").open("rb") as stream:
-        assert list(parquet_rows(open_parquet(stream, "a.parquet"), "a.parquet")) == []
+        assert list(parquet_records(open_parquet(stream, "a.parquet"), "a.parquet")) == []
 
 
 def test_other_files_are_refused():
     with pytest.raises(DataError, match=r"^a.parquet: expected a Parquet file, got: .*[^\n]$"):
         open_parquet(io.BytesIO(b"id,text\n1,Dogs bark.\n"), "a.parquet")
+
+
+def damage(file, group):
+    """Damage the pages of the column text in one row group."""
+    column = pq.ParquetFile(file).metadata.row_group(group).column(1)
+    content = bytearray(file.read_bytes())
+    start = column.dictionary_page_offset or column.data_page_offset
+    content[start : start + column.total_compressed_size] = b"\xff" * column.total_compressed_size
+    file.write_bytes(content)
+
+
+@pytest.mark.parametrize("first", [0, 3, 9, 10, 12])
+def test_the_record_at_which_a_file_is_damaged(file, first):
+    """All before it are read, though they are in the same batch; those after it from there on."""
+    damage(file, 2)
+    with file.open("rb") as stream:
+        records = parquet_records(open_parquet(stream, "a.parquet"), "a.parquet", first=first)
+        found = []
+        with pytest.raises(DamagedError, match=f"^a.parquet, row {max(first, 10) + 1}: expected P"):
+            found += (record.number for record in records)
+        assert found == list(range(first, 10))
+    with file.open("rb") as stream:
+        records = parquet_records(open_parquet(stream, "a.parquet"), "a.parquet", first=15)
+        assert [record.number for record in records] == list(range(15, 23))

@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.tables import records
-from capsrl.tables.records import CsvReader, Lines, Row, bad_byte, json_rows, line_rows
+from capsrl.tables.records import (
+    CsvReader,
+    InputRecord,
+    Lines,
+    bad_byte,
+    json_records,
+    line_records,
+)
 
 CELL = st.text(alphabet=st.sampled_from("ab \"',;\t\r\n\x0b\x00é😀\u2028"), max_size=8)
 
@@ -16,7 +23,7 @@ def lines_of(content, codec="utf-8"):
 
 
 def csv_rows(content, wanted=("text",), delimiter=None, **start):
-    return list(CsvReader(lines_of(content), wanted, delimiter).rows(**start))
+    return list(CsvReader(lines_of(content), wanted, delimiter).records(**start))
 
 
 def texts(rows):
@@ -31,7 +38,7 @@ def test_whatever_the_csv_module_writes_is_read(table, delimiter):
     rows = csv_rows(file.getvalue().encode())
     assert [(row.values["n"], row.values["text"]) for row in rows] == table
     assert [row.number for row in rows] == list(range(len(table)))
-    assert not any(row.error for row in rows)
+    assert not any(row.fault for row in rows)
 
 
 @given(st.binary(max_size=60), st.sampled_from([b"text\n", b"id,text\r\n"]))
@@ -49,7 +56,7 @@ def test_a_bad_quote_spoils_one_row():
     )
     rows = csv_rows(content)
     assert texts(rows) == ["closed", None, 'a "b"\nc', None, "f", None]
-    assert [row.error for row in rows if row.error] == [
+    assert [row.fault.reason for row in rows if row.fault] == [
         "expected quotes in pairs, got: ',' expected after '\"'",
         "expected quotes in pairs, got: ',' expected after '\"'",
         "expected quotes in pairs, got: unexpected end of data",
@@ -58,8 +65,8 @@ def test_a_bad_quote_spoils_one_row():
 
 def test_rows_of_another_length():
     short, long, right = csv_rows(b"id,text\n1\n1,2,3\n4,5\n\n")
-    assert short.error == "expected 2 cells as in the header, got 1"
-    assert long.error == "expected 2 cells as in the header, got 3"
+    assert short.fault.reason == "expected 2 cells as in the header, got 1"
+    assert long.fault.reason == "expected 2 cells as in the header, got 3"
     assert (short.values, right.values) == ({"id": "1"}, {"id": "4", "text": "5"})
 
 
@@ -74,7 +81,7 @@ def test_the_delimiter_is_the_one_that_gives_the_columns():
 
 def test_the_delimiter_that_excel_names():
     reader = CsvReader(lines_of(b"sep=;\r\na;text\r\n1;x, y\r\n"), ["text"], None)
-    assert (reader.names, texts(reader.rows())) == (("a", "text"), ["x, y"])
+    assert (reader.names, texts(reader.records())) == (("a", "text"), ["x, y"])
 
 
 def test_names_of_columns():
@@ -93,12 +100,12 @@ TOO_LONG = "expected a line of at most 8 bytes, got a longer one; split the text
 
 def test_long_lines_are_cut(monkeypatch):
     monkeypatch.setattr(records, "MAX_LINE", 8)
-    rows = list(line_rows(lines_of(b"1234567\n12345678\n123456789abcdefghij\n\nab")))
-    assert rows[0] == Row(0, 0, {"text": "1234567"})
-    assert rows[1].error == rows[2].error == TOO_LONG
-    assert rows[3] == Row(4, 38, {"text": "ab"})
+    rows = list(line_records(lines_of(b"1234567\n12345678\n123456789abcdefghij\n\nab")))
+    assert rows[0] == InputRecord(0, 0, {"text": "1234567"})
+    assert rows[1].fault.reason == rows[2].fault.reason == TOO_LONG
+    assert rows[3] == InputRecord(4, 38, {"text": "ab"})
     long, short = csv_rows(b"text\n123456789\nab\n")
-    assert (long.error, short.values) == (TOO_LONG, {"text": "ab"})
+    assert (long.fault.reason, short.values) == (TOO_LONG, {"text": "ab"})
 
 
 def test_cells_longer_than_the_csv_module_allows():
@@ -108,19 +115,19 @@ def test_cells_longer_than_the_csv_module_allows():
 
 def test_lines_of_text():
     content = b"one\r\n\n  \ntwo\nthree"
-    rows = list(line_rows(lines_of(content)))
+    rows = list(line_records(lines_of(content)))
     assert [(row.number, row.values["text"]) for row in rows] == [
         (0, "one"),
         (3, "two"),
         (4, "three"),
     ]
-    assert list(line_rows(lines_of(content), first=3, offset=rows[1].offset)) == rows[1:]
-    assert list(line_rows(lines_of(content), first=4)) == rows[2:]
+    assert list(line_records(lines_of(content), first=3, offset=rows[1].offset)) == rows[1:]
+    assert list(line_records(lines_of(content), first=4)) == rows[2:]
 
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-32", "latin-1", "cp1252"])
 def test_encodings(codec):
-    rows = list(line_rows(lines_of("café\nnaïve\n".encode(codec), codec)))
+    rows = list(line_records(lines_of("café\nnaïve\n".encode(codec), codec)))
     assert texts(rows) == ["café", "naïve"]
 
 
@@ -131,30 +138,30 @@ def test_a_file_that_cannot_seek():
 
     content = b"text\n" + b"0123456789\n" * 20_000
     reader = CsvReader(Lines(io.BufferedReader(Pipe(content)), "utf-8"), ["text"], None)
-    assert len(list(reader.rows(first=19_990, offset=5 + 11 * 19_990))) == 10
+    assert len(list(reader.records(first=19_990, offset=5 + 11 * 19_990))) == 10
 
 
 def test_json_lines():
     content = b'{"text": "a", "n": 1}\n\n[1]\nno\n{"text": "\xe9"}\n{"text": NaN}\n' + b"[" * 9999
-    rows = list(json_rows(lines_of(content), "utf-8"))
+    rows = list(json_records(lines_of(content), "utf-8"))
     assert rows[0].values == {"text": "a", "n": 1}
     assert [row.number for row in rows] == [0, 2, 3, 4, 5, 6]
-    assert rows[1].error == "expected a JSON object, got '[1]'"
-    assert rows[2].error.startswith("expected a JSON object, got 'no': Expecting value")
-    assert rows[3].error.startswith("expected UTF-8 text, got byte 0xe9; name the encoding, such")
-    assert rows[4].error is None
-    assert rows[5].error.startswith("expected a JSON object, got '[[[[")
+    assert rows[1].fault.reason == "expected a JSON object, got '[1]'"
+    assert rows[2].fault.reason.startswith("expected a JSON object, got 'no': Expecting value")
+    assert rows[3].fault.reason.startswith(
+        "expected UTF-8 text, got byte 0xe9; name the encoding, such"
+    )
+    assert rows[4].fault is None
+    assert rows[5].fault.reason.startswith("expected a JSON object, got '[[[[")
 
 
 def test_bad_bytes():
-    def escaped(raw):
-        return raw.decode("utf-8", "surrogateescape")
+    def reason(raw, codec):
+        return bad_byte(raw.decode(codec, "surrogateescape"), codec).reason
 
     assert bad_byte("fine 😀", "utf-8") is None
-    assert "got byte 0xe9; name the encoding, such as --encoding latin-1" in bad_byte(
-        escaped(b"\xe9"), "utf-8"
+    assert "got byte 0xe9; name the encoding, such as --encoding latin-1" in reason(
+        b"\xe9", "utf-8"
     )
-    assert "such as --encoding cp1252" in bad_byte(escaped(b"\x93hi\x94"), "utf-8")
-    assert "expected CP1252 text, got byte 0x81" in bad_byte(
-        b"\x81".decode("cp1252", "surrogateescape"), "cp1252"
-    )
+    assert "such as --encoding cp1252" in reason(b"\x93hi\x94", "utf-8")
+    assert "expected CP1252 text, got byte 0x81" in reason(b"\x81", "cp1252")

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pandas
 import polars
@@ -9,13 +10,20 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
 
+from capsrl.formats.jsonl import json_schema
 from capsrl.tables import writing
 from capsrl.tables.cells import argument_rows, sentence_row
-from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, arrow_schema
-from capsrl.tables.writing import csv_parts, write_parquet
+from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, Passed, arrow_schema
+from capsrl.tables.pipeline import Labeled
+from capsrl.tables.reading import Document
+from capsrl.tables.records import Fault
+from capsrl.tables.writing import WriteOptions, csv_parts, json_lines, table_rows, write_parquet
 from tests.tables.test_cells import SENTENCE
 
+PASSED = Passed({"stars": Column("stars", "string", "")})
+BAD = Fault("bad row", "bad")
 COLUMNS = (Column("a", "string", ""), Column("b", "string", ""))
 CELL = st.text(alphabet=st.sampled_from("ab \"',;\t\r\n=é😀\u2028\x00"), max_size=8)
 
@@ -89,3 +97,58 @@ def test_nested_parquet(tmp_path):
     with open(tmp_path / "a.parquet", "wb") as file:
         write_parquet([sentence_row(SENTENCE)], file, arrow_schema("sentence"))
     assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [sentence_row(SENTENCE)]
+
+
+def test_rows_have_the_other_columns_and_the_error():
+    document = Document("r7", "...", {"stars": 5})
+    labeled = Labeled(document, SENTENCE, 1)
+    rows = table_rows([labeled], WriteOptions("csv", "argument", PASSED))
+    assert [(row["document"], row["role"], row["stars"], row["error"]) for row in rows] == [
+        ("r7", "A0", "5", None),
+        ("r7", "A1", "5", None),
+    ]
+    [row] = table_rows([labeled], WriteOptions("csv", "sentence", PASSED))
+    assert (row["document"], len(row["propositions"]), row["stars"]) == ("r7", 1, "5")
+    for rows in ("argument", "sentence"):
+        bad = Labeled(Document("x", None, {}, "", BAD))
+        [row] = table_rows([bad], WriteOptions("csv", rows, PASSED))
+        assert {name: value for name, value in row.items() if value is not None} == {
+            "document": "x",
+            "error": "bad",
+        }
+    [row] = table_rows([Labeled(None), Labeled(None, SENTENCE, 1)], WriteOptions())
+    assert row["document"] is None
+
+
+def test_lines_of_json():
+    bare = SENTENCE.to_dict()
+    for document, expected in [
+        (None, bare),
+        (Document("notes.txt", None), bare),  # a text file, whose name is in the ids
+        (Document("r7", "..."), {"document": "r7", **bare}),
+        (Document("r7", "...", {"n": 1}), {"document": "r7", "fields": {"n": 1}, **bare}),
+    ]:
+        [line] = json_lines([Labeled(document, SENTENCE, 1)])
+        assert list(json.loads(line).items()) == list(expected.items())
+
+
+def test_chosen_columns_of_json():
+    labeled = Labeled(Document("r7", "...", {"n": 1, "stars": 5}), SENTENCE, 1)
+    for passed, expected in [
+        (PASSED, {"n": 1, "stars": 5}),
+        (replace(PASSED, are_chosen=True), {"stars": 5}),
+        (Passed({}, are_chosen=True), None),
+    ]:
+        [line] = json_lines([labeled], passed)
+        assert json.loads(line).get("fields") == expected
+
+
+def test_lines_of_json_without_a_sentence():
+    documents = [Document("a", ""), Document("b", None, {}, "", BAD), Document("c.txt", None)]
+    lines = list(map(json.loads, json_lines([Labeled(None), *map(Labeled, documents)])))
+    assert lines == [
+        {"document": "a", "words": []},
+        {"document": "b", "error": "bad", "words": []},
+    ]
+    for line in lines:
+        Draft202012Validator(json_schema()).validate(line)

@@ -9,7 +9,7 @@ from teachers.shards import distill
 
 def test_standard_input(tmp_path, capsys):
     assert main(["model", "--text", "-", "--out", str(tmp_path / "x")]) == 2
-    message = "error: --text: expected files, which can be read again, got -\n"
+    message = "error: --text: standard input cannot be read again; name a file\n"
     assert capsys.readouterr().err == message
 
 
@@ -18,7 +18,7 @@ def test_two_files_of_one_name(tmp_path):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "text.txt").write_text("She left.\n")
     texts = [str(tmp_path / folder / "text.txt") for folder in ("a", "b")]
-    with pytest.raises(ConfigError, match="--text: expected files with different names, got two"):
+    with pytest.raises(ConfigError, match="--text: two files have the same name"):
         distill(["model"], texts, tmp_path / "x")
 
 

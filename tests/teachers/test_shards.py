@@ -65,5 +65,5 @@ def test_missing_shards(predictor, tmp_path):
 def test_folder_of_another_run(predictor, tmp_path):
     write_shards(predictor, TEXT, tmp_path, **NAMES)
     others = {"teachers": ["one", "two"], "texts": {"text.jsonl": "4567"}}
-    with pytest.raises(ConfigError, match="got other teachers, texts; give another folder"):
+    with pytest.raises(ConfigError, match="was made with other teachers, texts; name"):
         write_shards(predictor, TEXT, tmp_path, **others)

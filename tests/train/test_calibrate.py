@@ -133,6 +133,6 @@ def test_a_model_is_calibrated():
 
 def test_a_corpus_without_common_predicates_is_refused():
     gold = [sentence.with_propositions(()) for sentence in SENTENCES]
-    message = r"expected predicates that the model finds, got none among \d+ found"
+    message = r"none of the \d+ predicates found is right; calibrate a trained model"
     with pytest.raises(DataError, match=message):
         calibrate(make_labeler(), gold)

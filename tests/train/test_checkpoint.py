@@ -23,9 +23,9 @@ from capsrl.train.checkpoint import (
     check_resumable,
     load_checkpoint,
     optimizer_tensors,
-    random_state,
+    random_tensors,
     restore_optimizer,
-    restore_random_state,
+    restore_random,
     run_fingerprint,
     save_checkpoint,
 )
@@ -74,14 +74,14 @@ def test_damaged_checkpoint(tmp_path, damage):
         from safetensors.torch import save_file
 
         save_file({"a": torch.ones(1)}, path)
-    match = "checkpoint.safetensors: expected a checkpoint of capsrl, got .*; delete it"
+    match = "checkpoint.safetensors: not a checkpoint of capsrl: .*; delete it"
     with pytest.raises(ModelError, match=match):
         load_checkpoint(path)
 
 
 def test_other_format(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
-    monkeypatch.setattr("capsrl.train.checkpoint.FORMAT", 7)
+    monkeypatch.setattr("capsrl.train.checkpoint._VERSION", 7)
     save_checkpoint(path, {}, STATE, {})
     monkeypatch.undo()
     with pytest.raises(ModelError, match="expected checkpoint format 2, got 7"):
@@ -99,9 +99,9 @@ def test_other_recipe(tmp_path):
     with pytest.raises(ConfigError) as caught:
         check_resumable(tmp_path, run_fingerprint(recipe), run_fingerprint(other), STATE)
     assert str(caught.value) == (
-        f"{tmp_path}: expected a checkpoint of this recipe, got one with another "
-        "model.embeddings.learned (0 there, 3 here), train.epochs (100 there, 5 here), "
-        "train.seed (1 there, 4 here); give another folder with --out, or delete this one"
+        f"{tmp_path}: belongs to another recipe: model.embeddings.learned was 0, now 3, "
+        "train.epochs was 100, now 5, train.seed was 1, now 4; name another folder with --out, or "
+        "delete this one"
     )
 
 
@@ -116,7 +116,7 @@ def test_a_run_of_constant_rates_may_have_more_epochs(tmp_path):
     check_resumable(tmp_path, short, long, State(epoch=6))
     check_resumable(tmp_path, long, short, State(epoch=6))
     for state in (State(epoch=6, position=1), State(epoch=7)):
-        with pytest.raises(ConfigError, match=r"train.epochs \(12 there, 6 here\).*this one$"):
+        with pytest.raises(ConfigError, match="train.epochs was 12, now 6;.*this one$"):
             check_resumable(tmp_path, long, short, state)
 
 
@@ -125,7 +125,7 @@ def test_other_runs_are_trained_further_by_another_run(tmp_path, settings):
     recipe = make_recipe(tmp_path)
     short, long = (with_epochs(recipe, n, **settings) for n in (6, 12))
     model = tmp_path / "model"
-    with pytest.raises(ConfigError, match=rf"6 there, 12 here.* with --set train.from={model}$"):
+    with pytest.raises(ConfigError, match=rf"was 6, now 12;.* with --set train.from={model}$"):
         check_resumable(tmp_path / "checkpoint.safetensors", short, long, State(epoch=6))
 
 
@@ -150,9 +150,7 @@ def test_iterations_may_differ_without_routing(tmp_path):
     for variant in ("baseline", "word"):
         check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3), STATE)
     for variant in ("capsule", "capsule+global"):
-        with pytest.raises(
-            ConfigError, match=r"got one with another model.capsules.iterations \(2 there"
-        ):
+        with pytest.raises(ConfigError, match="recipe: model.capsules.iterations was 2, now 3;"):
             check_resumable(tmp_path, fingerprint(variant, 2), fingerprint(variant, 3), STATE)
 
 
@@ -162,9 +160,7 @@ def test_missing_keys_have_their_defaults(tmp_path):
     then = {key: value for key, value in now.items() if key != "loss.intermediate_weight"}
     check_resumable(tmp_path, then, now, STATE)
     changed = run_fingerprint(dataclasses.replace(recipe, loss=LossConfig(intermediate_weight=0.5)))
-    with pytest.raises(
-        ConfigError, match=r"another loss.intermediate_weight \(0.0 there, 0.5 here\);"
-    ):
+    with pytest.raises(ConfigError, match="recipe: loss.intermediate_weight was 0.0, now 0.5;"):
         check_resumable(tmp_path, then, changed, STATE)
 
 
@@ -174,7 +170,7 @@ def test_only_differences_are_named(tmp_path):
         run_fingerprint(dataclasses.replace(recipe, model=ModelConfig(capsules=capsules)))
         for capsules in (CapsulesConfig(variant="baseline"), CapsulesConfig(variant="capsule"))
     )
-    variants = r'another model.capsules.variant \("baseline" there, "capsule" here\);'
+    variants = 'recipe: model.capsules.variant was "baseline", now "capsule";'
     with pytest.raises(ConfigError, match=variants):
         check_resumable(tmp_path, first, second, STATE)
 
@@ -185,7 +181,7 @@ def test_files_are_compared_by_content(tmp_path):
     first, second = make_recipe(tmp_path / "a"), make_recipe(tmp_path / "b", test={"x": "y"})
     assert run_fingerprint(first) == run_fingerprint(second)
     (tmp_path / "b" / "train.conll09").write_text("other\n")
-    with pytest.raises(ConfigError, match=r"another data.train \(\"train.conll09 \(sha256 "):
+    with pytest.raises(ConfigError, match=r"recipe: data.train was \"train.conll09 \(sha256 "):
         check_resumable(tmp_path, run_fingerprint(first), run_fingerprint(second), STATE)
 
 
@@ -232,8 +228,13 @@ def test_restored_generators_continue_exactly():
 
     random.gauss()  # leaves the second of a pair behind
     np.random.standard_normal()  # noqa: NPY002
-    state = {name: tensor.clone() for name, tensor in random_state().items()}
+    state = {
+        name: tensor.clone()
+        for name, tensor in random_tensors(lambda state: state.unsqueeze(0)).items()
+    }
     first = draw()
     assert draw() != first
-    restore_random_state(state)
+    restore_random(state, rank=1)  # a process that is new
+    assert draw() != first
+    restore_random(state, rank=0)
     assert draw() == first

@@ -14,8 +14,7 @@ from capsrl.recipe import read_recipe
 from capsrl.score import score
 from capsrl.train.checkpoint import load_checkpoint
 from capsrl.train.log import read_log
-from capsrl.train.loop import run
-from capsrl.train.signals import Interrupted
+from capsrl.train.loop import Interrupted, run
 from tests.helpers.tiny_runs import SETTINGS, TINY, start
 
 
@@ -138,7 +137,7 @@ def test_optional_packages_are_optional(tmp_path):
     """A GPU machine may have only torch, safetensors and tokenizers."""
     code = """
 import sys
-for name in ("pydantic", "typer", "rich", "matplotlib", "tensorboard"):
+for name in ("pydantic", "click", "rich", "matplotlib", "tensorboard"):
     sys.modules[name] = None
 from pathlib import Path
 from capsrl.predict.folder import find_stored

@@ -8,10 +8,9 @@ from capsrl.labeler import Labeler
 from capsrl.network.loss import compute_loss
 from capsrl.recipe import read_recipe
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.train.corpus import read_corpus
+from capsrl.train.corpus import read_training_files
 from capsrl.train.loop import run
-from capsrl.train.processes import Processes
-from capsrl.train.setup import build_network
+from capsrl.train.start import build_network
 from tests.helpers.tiny_runs import SETTINGS, TINY
 
 WORDS = ("Ann", "yodels", "songs", "and", "sings")
@@ -35,14 +34,14 @@ def partial(tmp_path):
 
 
 def test_corpus(partial):
-    corpus = read_corpus(make_recipe(f'data.partial=["{partial}", "{partial}"]').data)
+    corpus = read_training_files(make_recipe(f'data.partial=["{partial}", "{partial}"]').data)
     assert [sentence.words for sentence in corpus.partial] == [WORDS, WORDS]
     assert corpus.count_words()["yodels"] == 2
 
 
 def test_predicates_are_not_learned(partial):
     recipe = make_recipe(f'data.partial=["{partial}"]')
-    network = build_network(recipe, read_corpus(recipe.data), Processes("cpu")).eval()
+    network = build_network(recipe, read_training_files(recipe.data)).eval()
     batch = network.collate([network.index(YODEL, partial=True)])
     output = network(batch)
     output.predicate_logits.retain_grad()
@@ -82,5 +81,5 @@ def test_resume_with_other_files(tmp_path, partial):
 def test_no_predicates(tmp_path):
     path = tmp_path / "blind.conll09"
     write_sentences([Sentence(("No", "predicate"))], path)
-    with pytest.raises(DataError, match=r"blind.conll09: expected annotated predicates, got"):
+    with pytest.raises(DataError, match=r"blind.conll09: has no annotated predicates"):
         run(make_recipe(f'data.partial=["{path}"]'), tmp_path / "run", device="cpu")

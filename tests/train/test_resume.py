@@ -106,9 +106,9 @@ def test_other_recipe(straight):
     _, err = process.communicate(timeout=600)
     assert process.returncode == 2
     assert err == (
-        f"error: {straight / CHECKPOINT}: expected a checkpoint of this recipe, got one with "
-        "another model.capsules.size (8 there, 4 here), train.clip_norm (5.0 there, 3.0 here); "
-        "give another folder with --out, or delete this one\n"
+        f"error: {straight / CHECKPOINT}: belongs to another recipe: "
+        "model.capsules.size was 8, now 4, train.clip_norm was 5.0, now 3.0; "
+        "name another folder with --out, or delete this one\n"
     )
 
 

@@ -13,9 +13,9 @@ from capsrl.train.soft_labels import (
     join_labels,
     load_labels,
     load_lengths,
-    save_labels,
 )
 from teachers.label import label_softly
+from teachers.shards import save_labels
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
 TEXT = [Sentence(s.words) for s in SENTENCES]

@@ -1,4 +1,4 @@
-"""A run that starts from a model keeps its weights and labels, and adds those of the corpus."""
+"""The network of a run: a new one, or that of a model with the labels of the corpus added."""
 
 import dataclasses
 import shutil
@@ -17,10 +17,10 @@ from capsrl.predict.inventory import build_inventory
 from capsrl.recipe import read_recipe
 from capsrl.text.lemmatizer import Lemmatizer
 from capsrl.train.checkpoint import load_checkpoint
+from capsrl.train.corpus import read_training_files
 from capsrl.train.log import read_log
-from capsrl.train.loop import run
-from capsrl.train.signals import Interrupted
-from capsrl.train.start import merge_inventories, start_network
+from capsrl.train.loop import Interrupted, run
+from capsrl.train.start import build_network, merge_inventories, start_network
 from tests.helpers.tiny_networks import (
     SENTENCES,
     assert_same_answers,
@@ -179,7 +179,7 @@ def test_merged_inventory():
 def test_a_damaged_model_is_named(tmp_path):
     folder = save(make_config(), tmp_path / "model")
     other = dataclasses.replace(make_config(), phrase_width=4)
-    with pytest.raises(ModelError, match=f"{folder}: expected tensor spans"):
+    with pytest.raises(ModelError, match=f"{folder}: no tensor spans"):
         started(folder, ADDED, other)
     with pytest.raises(ModelError, match=f"{folder}: expected forms.weight of shape"):
         started(folder, ADDED, make_config(size=5))
@@ -257,5 +257,27 @@ def test_a_run_from_another_model_is_not_resumed(tiny, tmp_path):
     run(start_recipe(tmp_path, copy, "train.epochs=1"), tmp_path / "run", device="cpu")
     shutil.rmtree(copy)
     Labeler.load(tmp_path / "run" / "model", device="cpu").save(copy)
-    with pytest.raises(ConfigError, match=r"got one with another train.from \(\"model \(sha256 "):
+    with pytest.raises(ConfigError, match=r"recipe: train.from was \"model \(sha256 "):
         run(start_recipe(tmp_path, copy, "train.epochs=1"), tmp_path / "run", device="cpu")
+
+
+def build(*settings: str):
+    recipe = read_recipe(TINY, [*SETTINGS, *settings])
+    return build_network(recipe, read_training_files(recipe.data))
+
+
+def test_seed_decides_the_weights():
+    first, same, other = (build(f"train.seed={seed}").state_dict() for seed in (3, 3, 4))
+    assert all(torch.equal(value, same[name]) for name, value in first.items())
+    assert not all(torch.equal(value, other[name]) for name, value in first.items())
+
+
+def test_other_processes_draw_other_numbers():
+    recipe = read_recipe(TINY, SETTINGS)
+    corpus = read_training_files(recipe.data)
+    weights, draws = [], []
+    for rank in (0, 1):
+        weights.append(build_network(recipe, corpus, rank=rank).state_dict())
+        draws.append(torch.rand(4))
+    assert all(torch.equal(value, weights[1][name]) for name, value in weights[0].items())
+    assert not torch.equal(*draws)

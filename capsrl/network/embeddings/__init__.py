@@ -10,7 +10,8 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from capsrl.network.embeddings.source import Inputs, Marked, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
 

@@ -112,7 +112,7 @@ class BertLayer(nn.Module):
         return normed
 
 
-_NAMES = {
+_HUGGING_FACE_NAMES = {
     "embeddings.word_embeddings.weight": "pieces.weight",
     "embeddings.position_embeddings.weight": "positions.weight",
     "embeddings.token_type_embeddings.weight": "types.weight",
@@ -133,8 +133,8 @@ def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     renamed: dict[str, Tensor] = {}
     weights = {_current(name): weight for name, weight in weights.items()}
     for name, weight in weights.items():
-        if name in _NAMES:
-            renamed[_NAMES[name]] = weight
+        if name in _HUGGING_FACE_NAMES:
+            renamed[_HUGGING_FACE_NAMES[name]] = weight
         elif match := re.fullmatch(r"encoder\.layer\.(\d+)\.(.+)\.(weight|bias)", name):
             number, part, kind = match.groups()
             if part in _LAYER_NAMES:

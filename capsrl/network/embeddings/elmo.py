@@ -18,7 +18,9 @@ from torch.nn import functional
 
 from capsrl.errors import ConfigError, DataError, ModelError, install_hint
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
-from capsrl.network.embeddings.source import Inputs, Marked, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.network.encoder import take
+from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
 # Character ids: the bytes of a word in UTF-8, plus one, and these special ones.
@@ -29,7 +31,7 @@ _REQUIRED = {
     "char_cnn": ("activation", "embedding", "filters", "max_characters_per_token"),
 }
 
-Arrays = dict[str, NDArray[np.float32]]
+ElmoArrays = dict[str, NDArray[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -162,9 +164,9 @@ class Elmo(WordSource[Spelling]):
         # Each sentence is reversed within its own length, so padding comes last in both directions
         # and never reaches a word. The same index reverses it again.
         reverse = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
-        states = self._run_lstms(torch.stack([words, _take(words, reverse)]))
+        states = self._run_lstms(torch.stack([words, take(words, reverse)]))
         layers = [
-            torch.cat([forward_states, _take(backward_states, reverse)], -1)
+            torch.cat([forward_states, take(backward_states, reverse)], -1)
             for forward_states, backward_states in states
         ]
         return [layer[:, 1:-1] for layer in layers]  # without sentence start and end
@@ -265,11 +267,7 @@ def _clip(x: Tensor, limit: float | None) -> Tensor:
     return x.clamp(-limit, limit) if limit else x
 
 
-def _take(states: Tensor, order: Tensor) -> Tensor:
-    return states.gather(1, order.unsqueeze(-1).expand_as(states))
-
-
-def _state_dict(options: Mapping[str, Any], arrays: Arrays) -> dict[str, Tensor]:
+def _state_dict(options: Mapping[str, Any], arrays: ElmoArrays) -> dict[str, Tensor]:
     """Convert arrays in TensorFlow's names and layout to the parameters of the modules above."""
     cnn, lstm = options["char_cnn"], options["lstm"]
     state = {"words.characters.weight": np.pad(arrays["char_embed"], ((1, 0), (0, 0)))}
@@ -297,10 +295,10 @@ def _state_dict(options: Mapping[str, Any], arrays: Arrays) -> dict[str, Tensor]
     return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in state.items()}
 
 
-def read_elmo(folder: str | Path) -> tuple[dict[str, Any], Arrays]:
+def read_elmo(folder: str | Path) -> tuple[dict[str, Any], ElmoArrays]:
     """Read the folder's one *options.json and its one *weights.hdf5.
 
-    Arrays keep the names and the layout of the file, where a matrix is input x output.
+    ElmoArrays keep the names and the layout of the file, where a matrix is input x output.
     Raises DataError naming a file or array that is missing or has the wrong shape, and ConfigError
     if h5py is not installed.
     """
@@ -313,13 +311,11 @@ def read_options(path: Path) -> dict[str, Any]:
     try:
         options = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise DataError(f"{path}: expected the options of an ELMo model, got {error}") from None
+        raise DataError(f"{path}: not the options of an ELMo model: {error}") from None
     for part, keys in _REQUIRED.items():
         for key in keys:
             if not _has(options, part, key):
-                raise DataError(
-                    f"{path}: expected the options of an ELMo model, got no {part}.{key}"
-                )
+                raise DataError(f"{path}: not the options of an ELMo model: no {part}.{key}")
     activation = options["char_cnn"]["activation"]
     if activation not in ("relu", "tanh"):
         raise DataError(f"{path}: expected char_cnn.activation relu or tanh, got {activation!r}")
@@ -331,7 +327,7 @@ def _has(options: object, part: str, key: str) -> bool:
     return isinstance(inner, dict) and key in inner
 
 
-def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
+def read_arrays(path: Path, options: dict[str, Any]) -> ElmoArrays:
     """All arrays that the options require; others in the file (the softmax) are not read."""
     try:
         import h5py
@@ -342,7 +338,7 @@ def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
         with h5py.File(path, "r") as file:
             for name, shape in _shapes(options).items():
                 if name not in file:
-                    raise DataError(f"{path}: expected an array {name}, got none")
+                    raise DataError(f"{path}: no array {name}")
                 if file[name].shape != shape:
                     raise DataError(
                         f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
@@ -350,7 +346,7 @@ def read_arrays(path: Path, options: dict[str, Any]) -> Arrays:
                     )
                 arrays[name] = np.asarray(file[name], dtype=np.float32)
     except OSError as error:
-        raise DataError(f"{path}: expected an HDF5 file, got {error}") from None
+        raise DataError(f"{path}: not an HDF5 file: {error}") from None
     return arrays
 
 

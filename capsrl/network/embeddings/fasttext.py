@@ -16,8 +16,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from capsrl.errors import ModelError
-from capsrl.network.embeddings.source import Inputs, Marked, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.network.embeddings.vector_files import BinaryVectors, TextVectors
+from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
 VectorFile = TextVectors | BinaryVectors
@@ -60,7 +61,7 @@ class FastText(WordSource[FastTextItem]):
         self._rows = {word: row for row, word in enumerate(self.words, start=1)}
         self.register_buffer("table", torch.zeros(len(self.words) + 1, width))
         if file is not None:
-            _check_width(file, width)
+            _check_vector_width(file, width)
 
     @classmethod
     def from_file(cls, file: VectorFile, words: Iterable[str]) -> "FastText":
@@ -101,14 +102,14 @@ class FastText(WordSource[FastTextItem]):
 
         Raises ModelError if the file does not have the vectors of the table.
         """
-        _check_width(file, self.width)
+        _check_vector_width(file, self.width)
         for word in self.words[:50]:
             vector = look_up(file, word)
             expected = self.table[self._rows[word]].cpu().float()
             if vector is None or not _near(torch.from_numpy(vector), expected):
                 raise ModelError(
-                    f"{file.path}: expected the vectors the model was trained with, "
-                    f"got {'none' if vector is None else 'another'} for {word!r}"
+                    f"{file.path}: not the vectors that the model was trained with: "
+                    f"{'none' if vector is None else 'another'} for {word!r}"
                 )
         self.file = file
 
@@ -173,6 +174,6 @@ def _near(vector: Tensor, expected: Tensor) -> bool:
     return bool((vector - expected).abs().amax() <= 0.005 * vector.abs().amax() + 1e-5)
 
 
-def _check_width(file: VectorFile, width: int) -> None:
+def _check_vector_width(file: VectorFile, width: int) -> None:
     if file.width != width:
         raise ModelError(f"{file.path}: expected vectors of width {width}, got {file.width}")

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from capsrl.network.embeddings.source import Item
+from capsrl.network.embeddings.source import SourceItem
 
 
 class StateCache:
@@ -26,10 +26,10 @@ class StateCache:
     @torch.no_grad()
     def add(
         self,
-        items: Mapping[tuple[str, ...], Item],
-        encode: Callable[[list[Item]], Tensor],
+        items: Mapping[tuple[str, ...], SourceItem],
+        encode: Callable[[list[SourceItem]], Tensor],
         *,
-        length: Callable[[Item], int],
+        length: Callable[[SourceItem], int],
         batch_length: int,
     ) -> None:
         """Encode the sentences that are not cached yet, longest first, and store their states.

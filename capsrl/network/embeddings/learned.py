@@ -7,21 +7,21 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from capsrl.errors import DataError
-from capsrl.network.embeddings.source import Inputs, Marked, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.predict import Ids
 from capsrl.predict.inventory import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
+from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
-Ids = NDArray[np.int64]
 NGRAM_LENGTHS = (2, 3, 4)  # characters that a filter of each convolution covers
 MIN_CHARACTERS_WIDTH = len(NGRAM_LENGTHS)  # one filter of each length
-MAX_CHARS = 48  # characters of a word that are read; a URL can have thousands
+MAX_LETTERS = 48  # characters of a word that are read; a URL can have thousands
 
 
-class Words(WordSource[Ids]):
+class LearnedWords(WordSource[Ids]):
     """A vector for each word of a vocabulary, and one for all other words.
 
     words    the vocabulary; ids 0 and 1 are padding and unknown
@@ -109,10 +109,10 @@ class Characters(WordSource[list[tuple[int, ...]]]):
     def index(self, sentence: Sentence) -> list[tuple[int, ...]]:
         """The character ids of each word, between those of word start and end."""
         start, end = self._ends
-        half = MAX_CHARS // 2
+        half = MAX_LETTERS // 2
         spellings = []
         for word in sentence.words:
-            shortened = word if len(word) <= MAX_CHARS else word[:half] + word[-half:]
+            shortened = word if len(word) <= MAX_LETTERS else word[:half] + word[-half:]
             spellings.append((start, *self.vocab.ids(shortened), end))
         return spellings
 
@@ -169,8 +169,8 @@ class Tags(WordSource[Ids]):
         if sentence.tags is None:
             name = sentence.id or " ".join(sentence.words[:5])
             raise DataError(
-                f"sentence {name!r}: expected parts of speech, which this model was trained with, "
-                "got none; tag the words or use a model without tags"
+                f"sentence {name!r}: no parts of speech, which this model was trained with; tag "
+                "the words, or use a model without tags"
             )
         return np.array(self.vocab.ids(sentence.tags), dtype=np.int64)
 

@@ -28,8 +28,8 @@ def find_folder(name: str | Path) -> Path:
         else:
             return Path(path)
     raise ModelError(
-        f"{name}: expected a folder with config.json and tokenizer.json, or an installed package "
-        "with get_model_path(), got neither; download the encoder and give its folder"
+        f"{name}: not a folder with config.json and tokenizer.json, nor an installed package with "
+        "get_model_path(); download the encoder and give its folder"
     )
 
 
@@ -42,7 +42,7 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
         try:
             encoder = Bert(config)
         except KeyError as error:
-            raise ModelError(f"{folder / 'config.json'}: expected {error}, got none") from None
+            raise ModelError(f"{folder / 'config.json'}: no entry {error}") from None
         if pretrained:
             _load_bert(encoder, folder / "model.safetensors")
         return encoder
@@ -62,7 +62,7 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
             )
     except (OSError, ValueError) as error:  # a missing file, an unknown model type
         reason = " ".join(str(error).split())
-        raise ModelError(f"{folder}: expected an encoder of transformers, got {reason}") from None
+        raise ModelError(f"{folder}: not an encoder of transformers: {reason}") from None
     module: nn.Module = model.float()
     return module
 
@@ -86,9 +86,9 @@ def _load_bert(encoder: Bert, file: Path) -> None:
     try:
         weights = {name: w.float() for name, w in rename_weights(load_file(file)).items()}
     except FileNotFoundError:
-        raise ModelError(f"{file.parent}: expected {file.name}, got no such file") from None
+        raise ModelError(f"{file.parent}: {file.name} is missing") from None
     except SafetensorError as error:
-        raise ModelError(f"{file}: expected a safetensors file, got {error}") from None
+        raise ModelError(f"{file}: not a safetensors file: {error}") from None
     wanted = encoder.state_dict()
     check_weights(weights, wanted, source=file)
     # A file may have more layers than config.json asks for.
@@ -101,7 +101,7 @@ def check_weights(
     """Raise ModelError naming a tensor that is missing or has another shape or type than wanted."""
     missing = sorted(wanted.keys() - weights.keys())
     if missing:
-        raise ModelError(f"{source}: expected tensor {missing[0]} (of {len(missing)} missing)")
+        raise ModelError(f"{source}: no tensor {missing[0]} ({len(missing)} missing)")
     for name, tensor in wanted.items():
         if weights[name].shape != tensor.shape:
             raise ModelError(

@@ -7,14 +7,14 @@ from typing import Generic, TypeVar
 
 from torch import Tensor, nn
 
+from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
-Item = TypeVar("Item")  # one sentence in the form that a source reads
+SourceItem = TypeVar("SourceItem")  # one sentence in the form that a source reads
 Inputs = dict[str, Tensor]  # a batch of sentences in the form that a source reads
-Marked = Sequence[int | None] | None  # for each sentence the position of a predicate, or None
 
 
-class WordSource(nn.Module, ABC, Generic[Item]):
+class WordSource(nn.Module, ABC, Generic[SourceItem]):
     """A module that computes a vector for every word of a sentence.
 
     width  E, the size of the vectors
@@ -26,11 +26,11 @@ class WordSource(nn.Module, ABC, Generic[Item]):
     width: int
 
     @abstractmethod
-    def index(self, sentence: Sentence) -> Item:
+    def index(self, sentence: Sentence) -> SourceItem:
         """Look up everything that this source needs from one sentence; callers keep the result."""
 
     @abstractmethod
-    def collate(self, items: Sequence[Item], *, marked: Marked = None) -> Inputs:
+    def collate(self, items: Sequence[SourceItem], *, marked: Marked = None) -> Inputs:
         """Pad the items of a batch together.
 
         marked  for each item the position of the predicate to mark, or None; ignored by sources
@@ -45,7 +45,7 @@ class WordSource(nn.Module, ABC, Generic[Item]):
         ->      B T E
         """
 
-    def length(self, item: Item) -> int:
+    def length(self, item: SourceItem) -> int:
         """Positions that a sentence takes in a padded batch, if that can exceed its words."""
         return 0
 

@@ -25,8 +25,8 @@ from capsrl.network.embeddings.pretrained import (
     is_causal,
     make_encoder,
 )
-from capsrl.network.embeddings.source import Inputs, Marked, WordSource
-from capsrl.predict.subwords import SubwordReader, Subwords, any_marked, read_encoder_config
+from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.predict.subwords import Marked, SubwordReader, Subwords, any_marked, read_encoder_config
 from capsrl.sentence import Sentence
 
 

@@ -313,9 +313,7 @@ def test_missing_or_wrong_arrays(small):
     with pytest.raises(DataError, match=message):
         read_elmo(small)
     change(small, "CNN_proj/W_proj", None)
-    with pytest.raises(
-        DataError, match=r"2x_weights\.hdf5: expected an array CNN_proj/W_proj, got"
-    ):
+    with pytest.raises(DataError, match=r"2x_weights\.hdf5: no array CNN_proj/W_proj$"):
         read_elmo(small)
 
 
@@ -330,21 +328,19 @@ def test_missing_or_extra_files(small):
 
 def test_not_hdf5(small):
     (small / "elmo_2x_weights.hdf5").write_bytes(b"<html>not found</html>")
-    with pytest.raises(
-        DataError, match=r"2x_weights\.hdf5: expected an HDF5 file, got .*signature"
-    ):
+    with pytest.raises(DataError, match=r"2x_weights\.hdf5: not an HDF5 file: .*signature"):
         read_elmo(small)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", r"2x_options\.json: expected the options of an ELMo model, got Expecting property"),
-        ("[]", r"2x_options\.json: expected the options of an ELMo model, got no lstm\.dim"),
-        ('{"lstm": 3}', r"2x_options\.json: expected the options .* got no lstm\.dim"),
+        ("{", r"2x_options\.json: not the options of an ELMo model: Expecting property"),
+        ("[]", r"2x_options\.json: not the options of an ELMo model: no lstm\.dim"),
+        ('{"lstm": 3}', r"2x_options\.json: not the options .*: no lstm\.dim"),
         (
             json.dumps(SMALL | {"char_cnn": {"activation": "relu"}}),
-            r"2x_options\.json: expected the options .* got no char_cnn\.embedding",
+            r"2x_options\.json: not the options .*: no char_cnn\.embedding",
         ),
         (
             json.dumps(SMALL).replace("relu", "gelu"),

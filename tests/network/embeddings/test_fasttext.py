@@ -87,10 +87,10 @@ def test_wrong_file(file, tmp_path):
     with pytest.raises(ModelError, match=r"wide\.vec: expected vectors of width 2, got 3"):
         FastText(words=[], width=2, file=open_vectors(tmp_path / "wide.vec"))
     (tmp_path / "other.vec").write_text("der 1 2\nHund 5 7\n")
-    with pytest.raises(ModelError, match=r"other\.vec: expected .* got another for 'Hund'"):
+    with pytest.raises(ModelError, match=r"other\.vec: not the vectors .*: another for 'Hund'"):
         module.attach(open_vectors(tmp_path / "other.vec"))
     (tmp_path / "small.vec").write_text("der 1 2\n")
-    with pytest.raises(ModelError, match=r"small\.vec: expected .* got none for 'Hund'"):
+    with pytest.raises(ModelError, match=r"small\.vec: not the vectors .*: none for 'Hund'"):
         module.attach(open_vectors(tmp_path / "small.vec"))
     assert module.file is file
 

@@ -6,11 +6,11 @@ from torch.testing import assert_close
 
 from capsrl.errors import DataError
 from capsrl.network.embeddings.learned import (
-    MAX_CHARS,
+    MAX_LETTERS,
     NGRAM_LENGTHS,
     Characters,
+    LearnedWords,
     Tags,
-    Words,
 )
 from capsrl.predict.inventory import UNKNOWN_ID, Vocab, character_vocab
 from capsrl.sentence import Sentence
@@ -35,7 +35,7 @@ def run(module, *texts):
 @pytest.fixture
 def words():
     torch.manual_seed(1)
-    return Words(words=Vocab.from_counts(COUNTS), width=5, counts=COUNTS)
+    return LearnedWords(words=Vocab.from_counts(COUNTS), width=5, counts=COUNTS)
 
 
 @pytest.fixture
@@ -86,16 +86,16 @@ def test_rare_words_are_dropped_in_training(words):
 
 def test_words_without_counts_are_never_dropped(words):
     vocab = words.vocab
-    plain = Words(words=vocab, width=5).train()
+    plain = LearnedWords(words=vocab, width=5).train()
     assert torch.equal(run(plain, "sees the"), run(plain.eval(), "sees the"))
-    heavy = Words(words=vocab, width=5, counts=COUNTS, dropout=1e9).train()
+    heavy = LearnedWords(words=vocab, width=5, counts=COUNTS, dropout=1e9).train()
     vectors = run(heavy, "sees", "sees the")
     assert torch.equal(vectors[1], heavy.vectors.weight[[UNKNOWN_ID, UNKNOWN_ID]])
     assert not vectors[0, 1].any()
 
 
 def test_counts_are_in_the_state_dict(words):
-    again = Words(words=Vocab.from_list(words.vocab.to_list()), width=5)
+    again = LearnedWords(words=Vocab.from_list(words.vocab.to_list()), width=5)
     again.load_state_dict(words.state_dict())
     torch.manual_seed(3)
     expected = run(words, "the dog sees a")
@@ -139,8 +139,8 @@ def test_unknown_words_differ_by_their_characters(characters):
 
 def test_long_words_are_shortened(characters):
     (spelling,) = characters.index(sentence("t" * 30 + "h" * 5000 + "e" * 30))
-    assert len(spelling) == MAX_CHARS + 2
-    marks, ends = [characters.vocab[id] for id in spelling], MAX_CHARS // 2
+    assert len(spelling) == MAX_LETTERS + 2
+    marks, ends = [characters.vocab[id] for id in spelling], MAX_LETTERS // 2
     assert marks == ["<w>", *"t" * ends, *"e" * ends, "</w>"]
 
 
@@ -153,10 +153,10 @@ def test_gradients(words, characters, tags):
 
 
 def test_errors(tags, characters):
-    message = "sentence 'the dog': expected parts of speech, .* got none; tag the words"
+    message = "sentence 'the dog': no parts of speech, .*; tag the words"
     with pytest.raises(DataError, match=message):
         tags.index(Sentence(words=("the", "dog")))
-    with pytest.raises(DataError, match="sentence 's7': expected"):
+    with pytest.raises(DataError, match="sentence 's7': no parts"):
         tags.index(Sentence(words=("the", "dog"), id="s7"))
     with pytest.raises(ValueError, match="a width of at least 3, got 2"):
         Characters(characters=characters.vocab, width=2)
