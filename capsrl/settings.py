@@ -110,7 +110,7 @@ def find_mistakes(kind: type, values: Mapping[str, Any]) -> dict[str, str]:
             elif isinstance(value, Mapping):
                 check(value, f"{key}.")
             else:
-                mistakes[key] = f"{key}: expected a table, got {_as_json(value)}"
+                mistakes[key] = f"{key}: expected a table, got {_quoted(value)}"
 
     check(values, "")
     named = flatten(values).keys()
@@ -126,7 +126,7 @@ def _check_value(setting: Setting, value: Any) -> Iterator[tuple[str, str]]:  # 
         for name, item in value.items():
             yield from _check_value(Setting(f"{key}.{name}", str, REQUIRED), item)
     elif not _fits(value, setting.type):
-        yield key, f"{key}: expected {describe_type(setting.type)}, got {_as_json(value)}"
+        yield key, f"{key}: expected {describe_type(setting.type)}, got {_quoted(value)}"
     elif setting.range is not None and not setting.range.allows(value):
         yield key, f"{key}: expected {setting.range.text}, got {value}"
 
@@ -165,7 +165,7 @@ def _suggest(key: str, known: Mapping[str, Setting]) -> str:
     return f"; did you mean {names[lasts.index(near[0])]}?" if near else ""
 
 
-def _as_json(value: object) -> str:
+def _quoted(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 

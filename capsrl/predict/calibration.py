@@ -21,8 +21,8 @@ from capsrl.errors import ModelError
 from capsrl.files.opening import open_writer
 from capsrl.predict.inventory import Inventory
 
-Floats = NDArray[np.float64]
-Probabilities = Sequence[float] | Floats
+Doubles = NDArray[np.float64]
+Probabilities = Sequence[float] | Doubles
 
 FILE = "calibration.json"
 _GUESSED = "guessed"
@@ -33,17 +33,17 @@ DIGITS = 6  # of calibrated probabilities; more are noise, which would fill the 
 _LARGEST = 36.0  # log odds of the largest number below 1
 
 
-def log_odds(probabilities: Probabilities) -> Floats:
+def log_odds(probabilities: Probabilities) -> Doubles:
     """log(p / (1 - p)), between -36 and 36 also for 0 and 1."""
     p = np.asarray(probabilities, np.float64)
     with np.errstate(divide="ignore"):
-        odds: Floats = np.clip(np.log(p) - np.log1p(-p), -_LARGEST, _LARGEST)
+        odds: Doubles = np.clip(np.log(p) - np.log1p(-p), -_LARGEST, _LARGEST)
     return odds
 
 
-def sigmoid(values: ArrayLike) -> Floats:
+def sigmoid(values: ArrayLike) -> Doubles:
     """1 / (1 + exp(-x)), the inverse of `log_odds`."""
-    odds: Floats = 1 / (1 + np.exp(-np.asarray(values, np.float64)))
+    odds: Doubles = 1 / (1 + np.exp(-np.asarray(values, np.float64)))
     return odds
 
 
@@ -60,7 +60,7 @@ class Curve:
     values: tuple[float, ...]
     offsets: Mapping[str, float] = field(default_factory=dict)
 
-    def __call__(self, probabilities: Probabilities, groups: Sequence[str]) -> Floats:
+    def __call__(self, probabilities: Probabilities, groups: Sequence[str]) -> Doubles:
         """Calibrated probabilities of answers.
 
         probabilities  N  those of the network
@@ -82,10 +82,10 @@ class Confidences:
     owners        A  the number of the proposition of each argument
     """
 
-    predicates: Floats
-    senses: Floats
-    propositions: Floats
-    arguments: Floats
+    predicates: Doubles
+    senses: Doubles
+    propositions: Doubles
+    arguments: Doubles
     owners: NDArray[np.int64]
 
 
@@ -121,9 +121,9 @@ class Calibration:
         factors = np.where(np.isnan(raw.predicates), 1.0, found)
         senses = self.senses(sense_probs(raw.senses, groups), groups) * factors
         arguments = self.arguments(raw.arguments, roles) * factors[raw.owners]
-        wholes: Floats = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
+        wholes: Doubles = np.minimum(self.propositions(raw.propositions, groups) * factors, senses)
         np.minimum.at(wholes, raw.owners, arguments)
-        predicates: Floats = np.where(np.isnan(raw.predicates), np.nan, factors)
+        predicates: Doubles = np.where(np.isnan(raw.predicates), np.nan, factors)
         return Confidences(
             predicates=np.round(predicates, DIGITS),
             senses=np.round(senses, DIGITS),
@@ -157,7 +157,7 @@ class Calibration:
         )
 
 
-def sense_probs(raw: Floats, groups: Sequence[str]) -> Floats:
+def sense_probs(raw: Doubles, groups: Sequence[str]) -> Doubles:
     """The probabilities of senses that are calibrated; guesses have all the same.
 
     The network compares a guess with the other senses of a word that is only spelled alike, and is

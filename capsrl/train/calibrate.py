@@ -18,7 +18,7 @@ from capsrl.predict.calibration import (
     Calibration,
     Confidences,
     Curve,
-    Floats,
+    Doubles,
     Probabilities,
     counts_of_senses,
     group_of,
@@ -180,40 +180,40 @@ def fit_curve(
     )
 
 
-def _hat_weights(x: Floats, knots: Floats) -> Floats:
+def _hat_weights(x: Doubles, knots: Doubles) -> Doubles:
     """The weight of each knot in the linear interpolation at each x; N K."""
     return np.stack([np.interp(x, knots, row) for row in np.eye(len(knots))], 1)
 
 
-def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Floats:
-    rows: Floats = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
+def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Doubles:
+    rows: Doubles = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
     return rows
 
 
-def _curvature(knots: Floats) -> Floats:
+def _curvature(knots: Doubles) -> Doubles:
     """The matrix of the sum of squared changes of slope, in units of the whole range; K K."""
     identity = np.eye(len(knots))
     if len(knots) < 3:
         return 0 * identity
     slopes = np.diff(identity, axis=0) / np.diff(knots)[:, None]  # K-1 K
     changes = np.diff(slopes, axis=0) * (knots[-1] - knots[0])  # K-2 K
-    matrix: Floats = changes.T @ changes
+    matrix: Doubles = changes.T @ changes
     return matrix
 
 
-def _fit_nondecreasing(inputs: Floats, right: Floats, penalty: Floats, n_knots: int) -> Floats:
+def _fit_nondecreasing(inputs: Doubles, right: Doubles, penalty: Doubles, n_knots: int) -> Doubles:
     """Fit with the first `n_knots` parameters nondecreasing: those that fall are made equal."""
     shared = np.arange(inputs.shape[1])  # parameter -> number of the value it has
     while True:
         spread = np.eye(shared[-1] + 1)[shared]
-        found: Floats = spread @ _fit_logistic(inputs @ spread, right, spread.T @ penalty @ spread)
+        found: Doubles = spread @ _fit_logistic(inputs @ spread, right, spread.T @ penalty @ spread)
         falling = np.flatnonzero(np.diff(found[:n_knots]) < 0)
         if not len(falling):
             return found
         shared[falling[0] + 1 :] -= 1
 
 
-def _fit_logistic(inputs: Floats, right: Floats, penalty: Floats) -> Floats:
+def _fit_logistic(inputs: Doubles, right: Doubles, penalty: Doubles) -> Doubles:
     """Newton's method for logistic regression with a quadratic penalty."""
     found = np.zeros(inputs.shape[1])
     for _ in range(_MAX_STEPS):

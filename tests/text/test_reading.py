@@ -9,7 +9,7 @@ from capsrl.sentence import Sentence
 from capsrl.text.reading import is_missing, mark_predicates, outside, to_sentences
 
 TEXT = "Dogs bark. He left, I saw."
-MISSING = [None, math.nan, np.float64("nan"), pandas.NA, pandas.NaT]
+MISSING = [None, math.nan, np.float64("nan"), np.float32("nan"), pandas.NA, pandas.NaT]
 
 
 @pytest.mark.parametrize("value", MISSING)
