@@ -2,7 +2,7 @@
 
     python benchmarks/boundaries.py GOLD.conll09 [MODEL]
 
-GOLD has a spans file beside it (capsrl/formats/phrase_file.py). The model scores the phrase of
+GOLD has a phrase file beside it (capsrl/formats/phrase_file.py). The model scores the phrase of
 every word for every gold predicate, so the phrases at all gold heads are compared, whatever roles
 it finds.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 import torch
 
 from capsrl.formats.formats import read_sentences
-from capsrl.formats.phrase_file import spans_file_of
+from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.models import shipped_models
 from capsrl.network.network import Network
 from capsrl.network.save import load_network
@@ -40,7 +40,7 @@ def count_boundaries(network: Network, sentences: list[Sentence]) -> tuple[int, 
 def main(path: str, model: str = "en") -> None:
     """Print the share of one file."""
     network, _ = load_network(shipped_models().get(model, Path(model)))
-    read = read_sentences(path, spans=spans_file_of(path))
+    read = read_sentences(path, phrases=phrase_file_of(path))
     right, gold = count_boundaries(network.eval(), [each for each in read if each.predicates])
     print(f"{right} of {gold} phrases have both boundaries right: {100 * right / gold:.2f} %")
 

@@ -2,7 +2,7 @@
 
     python benchmarks/spacy_phrases.py en_core_web_md [../shared/data/en_ewt/test.conll09.xz]
 
-The corpus has a spans file beside it. The pipeline tags and parses its words, capsrl finds and
+The corpus has a phrase file beside it. The pipeline tags and parses its words, capsrl finds and
 labels the predicates, and the scorer of the component scores them. Then the phrases of the model
 are removed, so that those of the parse are given.
 
@@ -21,7 +21,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 
 from capsrl.formats.formats import read_sentences
-from capsrl.formats.phrase_file import spans_file_of
+from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.sentence import Sentence
 from capsrl.spacy import register, score_examples, to_sentences
 from capsrl.spacy.sentences import split_doc
@@ -42,7 +42,7 @@ def main() -> None:
     register()
     examples = [
         Example(make_doc(nlp, sentence), make_doc(nlp, sentence, gold=True))
-        for sentence in read_sentences(options.corpus, spans=spans_file_of(options.corpus))
+        for sentence in read_sentences(options.corpus, phrases=phrase_file_of(options.corpus))
         if sentence.words
     ]
     docs = list(nlp.pipe(example.predicted for example in examples))

@@ -87,6 +87,12 @@ class Labeler:
         names = {folder: name for name, folder in shipped_models().items()}
         return names.get(self.folder, str(self.folder)) if self.folder else None
 
+    def __copy__(self) -> "Labeler":
+        """A labeler that shares the model; `__reduce__` would load it again."""
+        copied = object.__new__(type(self))
+        copied.__dict__ |= self.__dict__
+        return copied
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickled by the name or folder of the model, which is loaded where it is unpickled."""
         if self._model is None:

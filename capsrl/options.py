@@ -11,7 +11,7 @@ from typing import Literal, TypedDict, Unpack, get_args
 
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 
 PredicateSource = Literal["auto", "marked", "found"]
 PredicatePos = Literal["verb", "noun", "adjective"]

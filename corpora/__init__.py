@@ -26,7 +26,7 @@ from pathlib import Path
 from capsrl.errors import DataError
 from capsrl.files.opening import open_writer
 from capsrl.formats.formats import write_sentences
-from capsrl.formats.phrase_file import format_spans, new_spans_file, spans_file_of
+from capsrl.formats.phrase_file import format_phrases, new_phrase_file, phrase_file_of
 from capsrl.sentence import Sentence
 
 SPLITS = ("train", "dev", "test")
@@ -46,22 +46,22 @@ class Size:
 def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
     """Write sentences one at a time, in the format of the suffix, and count them.
 
-    Phrases go to a spans file beside it, which replaces any that is there. Makes the folder if
+    Phrases go to a phrase file beside it, which replaces any that is there. Makes the folder if
     necessary.
     """
     size = Size()
-    spans: list[str] = []
+    lines: list[str] = []
     folder = Path(path).parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
-    write_sentences(_counted(sentences, size, spans), path)
-    while stale := spans_file_of(path):
+    while stale := phrase_file_of(path):
         stale.unlink()
-    if any(spans):
-        with open_writer(new_spans_file(path)) as file:
-            file.writelines(spans)
+    write_sentences(_counted(sentences, size, lines), path)
+    if any(lines):
+        with open_writer(new_phrase_file(path)) as file:
+            file.writelines(lines)
     return size
 
 
@@ -85,11 +85,11 @@ def find_file(folder: str | Path, name: str, *, holds: str) -> Path:
     return path
 
 
-def _counted(sentences: Iterable[Sentence], size: Size, spans: list[str]) -> Iterator[Sentence]:
+def _counted(sentences: Iterable[Sentence], size: Size, lines: list[str]) -> Iterator[Sentence]:
     """Yield the sentences; count them, and collect the lines of their phrases."""
     for sentence in sentences:
         size.sentences += 1
-        spans.append(format_spans(sentence, size.sentences))
+        lines.append(format_phrases(sentence, size.sentences))
         size.propositions += len(sentence.propositions)
         size.arguments += sum(len(p.arguments) for p in sentence.propositions)
         yield sentence

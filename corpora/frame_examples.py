@@ -16,7 +16,7 @@ from pathlib import Path
 from xml.etree.ElementTree import Element
 
 from capsrl.errors import DataError
-from capsrl.formats.roles import conll09_role
+from capsrl.frames.roles import conll09_role
 from capsrl.frames.xml import find_frame_files, parse_frame_file
 from capsrl.sentence import Argument, Proposition, Sentence
 from corpora import AUXILIARIES

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from capsrl.errors import DataError
 from capsrl.formats.blocks import Block, read_blocks
-from capsrl.formats.roles import conll09_role
+from capsrl.frames.roles import conll09_role
 
 _N_FIXED = 8
 _TAG, _SENSE = 4, 7
@@ -47,7 +47,7 @@ class Skeleton:
 
 
 def read_gold_skel(lines: Iterable[str], *, source: str = "<lines>") -> Iterator[Skeleton]:
-    """Yield the sentences of a file, with the role names of CoNLL-2009 (`capsrl.formats.roles`).
+    """Yield the sentences of a file, with the role names of CoNLL-2009 (`capsrl.frames.roles`).
 
     The mark V of the predicate itself is left out, C-V (its particle) is kept.
     Raises DataError naming source and line.

@@ -15,7 +15,7 @@ import capsrl
 from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.formats.jsonl import sentence_from_dict
 from capsrl.sentence import Sentence
-from capsrl.show.role_history import role_histories
+from capsrl.show.formatting import role_histories
 from capsrl.text.sentences import MAX_WORDS, read_text, split_text
 from tests.helpers.tiny_sentences import assert_same_answers
 

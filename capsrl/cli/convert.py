@@ -1,6 +1,7 @@
 """`capsrl convert IN OUT`: convert a corpus to another format."""
 
 import sys
+from collections.abc import Iterable, Iterator
 
 from capsrl.cli.inputs import check_text, refuse_same
 from capsrl.cli.options import ENCODING, argument, command, format_option, option
@@ -11,10 +12,12 @@ from capsrl.formats.formats import (
     READABLE,
     TEXT,
     WRITABLE,
+    find_lost,
     format_of,
     parse_sentences,
     write_sentences,
 )
+from capsrl.sentence import Sentence
 
 
 @command(
@@ -28,7 +31,7 @@ from capsrl.formats.formats import (
             ENCODING,
             format_option("--to", (*WRITABLE, *EXPORTS)),
             option("--merge CONLLU", "CoNLL-U file with the words of IN (stand-off UP 2.0)."),
-            option("--spans FILE", "Phrases of the arguments of IN: a file *.spans.tsv."),
+            option("--phrases FILE", "Phrases of the arguments of IN: a file *.spans.tsv."),
         ],
     }
 )
@@ -40,7 +43,7 @@ def convert_command(
     encoding: str | None,
     to_format: str | None,
     merge: str | None,
-    spans: str | None,
+    phrases: str | None,
 ) -> None:
     """Convert a corpus to another format.
 
@@ -50,14 +53,25 @@ def convert_command(
     read_as = format_of(source, from_format, option="--from")
     written_as = format_of(target, to_format, formats=(*WRITABLE, *EXPORTS), option="--to")
     # A file may be read and written anew in its own format, which loses nothing.
-    for path in (source if read_as != written_as else None, merge, spans):
+    for path in (source if read_as != written_as else None, merge, phrases):
         if path is not None:
             refuse_same(path, target, "OUT")
     with watched_lines(source, encoding=encoding) as lines:
         if read_as == TEXT and from_format is None:
             lines = check_text(lines, name_of(source))
         sentences = parse_sentences(
-            lines, read_as, source=name_of(source), merge=merge, spans=spans
+            lines, read_as, source=name_of(source), merge=merge, phrases=phrases
         )
-        n = write_sentences(sentences, target, written_as)
+        lost: dict[str, None] = {}
+        n = write_sentences(_watch_lost(sentences, written_as, lost), target, written_as)
     sys.stderr.write(f"{n:,} sentence{'' if n == 1 else 's'}\n")
+    if lost:
+        sys.stderr.write(f"note: {written_as} has no {', '.join(lost)}; --to jsonl keeps them\n")
+
+
+def _watch_lost(
+    sentences: Iterable[Sentence], format: str, lost: dict[str, None]
+) -> Iterator[Sentence]:
+    for sentence in sentences:
+        lost.update(dict.fromkeys(find_lost(sentence, format)))
+        yield sentence

@@ -13,6 +13,7 @@ from capsrl.cli.options import (
     check_standard_input,
     command,
     field_options,
+    option,
 )
 from capsrl.cli.score import SCORING, ScoreOptions, report_scores
 from capsrl.options import TEXT_LAYOUT, Options
@@ -22,7 +23,16 @@ from capsrl.options import TEXT_LAYOUT, Options
     {
         "Arguments": [argument("gold", "GOLD", "File with gold propositions; - is stdin.")],
         **SCORING,
-        "Labeling": field_options(Options, without=(*TEXT_LAYOUT, "trace")),
+        "Labeling": [
+            *field_options(Options, without=(*TEXT_LAYOUT, "trace", "phrases")),
+            option(  # --phrases scores them
+                "--no-phrases",
+                "Label head words only.",
+                name="phrases",
+                default=True,
+                flag_value=False,
+            ),
+        ],
         "Model": [MODEL, DEVICE, THREADS, RUNTIME],
     },
     options=ScoreOptions,

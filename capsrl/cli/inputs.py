@@ -25,7 +25,7 @@ from capsrl.tables.documents import (
 )
 from capsrl.tables.pipeline import Labeled, split_document
 from capsrl.tables.reading import Document, Input, ReadOptions
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
 _HTML = (".html", ".htm")

@@ -12,7 +12,7 @@ from capsrl.errors import ConfigError
 from capsrl.files.compression import COMPRESSED
 from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
 from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
-from capsrl.formats.phrase_file import SUFFIX as SPANS
+from capsrl.formats.phrase_file import check_phrase_file
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts
 from capsrl.show.drawing import svg_sheet
@@ -57,8 +57,7 @@ def output_format(named: str | None, output: str, inputs: Sequence[Given]) -> st
             return "jsonl"
         [found] = formats
         return found if found in WRITABLE else "conllup"
-    is_spans = SPANS in Path(output).name.lower()
-    suffixes = SUFFIXES if is_spans else SUFFIXES | _SUFFIXES
+    suffixes = SUFFIXES | _SUFFIXES
     return format_of(output, named, formats=FORMATS, suffixes=suffixes, option="--to")
 
 
@@ -120,13 +119,15 @@ def write_labeled(
                 if flush:
                     file.flush()
             return
-        for text in _text_of_file(labeled, options, title):
+        for text in _text_of_file(labeled, options, title, path):
             file.write(text)
             if flush:
                 file.flush()
 
 
-def _text_of_file(labeled: Iterable[Labeled], options: WriteOptions, title: str) -> Iterator[str]:
+def _text_of_file(
+    labeled: Iterable[Labeled], options: WriteOptions, title: str, path: str
+) -> Iterator[str]:
     """The text of a file in any format but Parquet and tables for reading."""
     format = options.format
     if format in (*TABLES, "jsonl"):
@@ -137,7 +138,10 @@ def _text_of_file(labeled: Iterable[Labeled], options: WriteOptions, title: str)
         return html_parts(_sentences_of(labeled), title=title)
     if format == "svg":
         return iter([svg_sheet(_sentences_of(labeled)) + "\n"])
-    return format_sentences(_sentences_of(labeled), format)
+    sentences: Iterable[Sentence] = _sentences_of(labeled)
+    if format in WRITABLE:
+        sentences = check_phrase_file(sentences, path)
+    return format_sentences(sentences, format)
 
 
 def _sentences_of(labeled: Iterable[Labeled]) -> Iterator[Sentence]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import (
     FROM_CORPUS,
     JSON,
@@ -20,7 +19,7 @@ from capsrl.cli.options import (
 from capsrl.cli.tables import print_calibration, print_scores
 from capsrl.errors import ConfigError, DataError
 from capsrl.formats.formats import SentenceReader, read_corpus
-from capsrl.formats.phrase_file import SUFFIX, spans_file_of
+from capsrl.formats.phrase_file import PHRASES_SUFFIX, phrase_file_of
 from capsrl.score import (
     MODES,
     MisalignedError,
@@ -29,7 +28,6 @@ from capsrl.score import (
     compare_sentences,
     score_systems,
 )
-from capsrl.score.as_dict import scores_to_dict
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
 from capsrl.score.calibration import (
     CalibrationScores,
@@ -37,9 +35,10 @@ from capsrl.score.calibration import (
     save_figure,
     score_calibration,
 )
-from capsrl.score.scorer import ADVICE
+from capsrl.score.scorer import ADVICE, scores_to_dict
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
+from capsrl.show.mistakes_page import check_mistakes_file, write_mistakes
 from capsrl.text.phrases import with_phrases
 
 SCORING = {
@@ -53,7 +52,11 @@ SCORING = {
         option("--by NAME", f"Break down by {', '.join(BREAKDOWNS)}; repeatable.", multiple=True),
         option("--all", "Print every breakdown.", name="every"),
         option("--train FILE", "Training file, to tell seen senses from new ones."),
-        option("--spans", "Score phrases too, as srl-eval.pl; of JSONL, or *.spans.tsv beside it."),
+        option(
+            "--phrases",
+            "Score phrases too, as srl-eval.pl; of JSONL, or *.spans.tsv beside it.",
+            name="score_phrases",
+        ),
         option("--confusion", "Print confusion tables of roles and senses."),
         option("--calibration", "Print the calibration error of probabilities."),
         option("--compare FILE", "Second prediction; adds a paired significance test."),
@@ -76,7 +79,7 @@ class ScoreOptions:
     by: Sequence[str]
     every: bool
     train: str | None
-    spans: bool
+    score_phrases: bool
     confusion: bool
     calibration: bool
     compare: str | None
@@ -88,8 +91,9 @@ class ScoreOptions:
 
     def read(self, path: str) -> SentenceReader:
         """Read a corpus in the format named, or that of its suffix, with phrases if needed."""
-        spans = self.spans or self.errors is not None
-        return read_corpus(path, self.from_format, spans=spans_file_of(path) if spans else None)
+        wanted = self.score_phrases or self.errors is not None
+        phrases = phrase_file_of(path) if wanted else None
+        return read_corpus(path, self.from_format, phrases=phrases)
 
 
 @command(
@@ -124,7 +128,8 @@ def report_scores(
 
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
-    check_error_file(options.errors)
+    if options.errors is not None:
+        check_mistakes_file(options.errors, "--errors")
     kept: tuple[list[Sentence], list[Sentence]] = ([], [])  # gold and predicted ones
     calibrates = options.calibration or options.reliability is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
@@ -146,7 +151,9 @@ def report_scores(
         if calibration is not None:
             print_calibration(calibration)
     if options.errors is not None:
-        write_errors(options.errors, compare_sentences(*kept, scores[0].mode), files)
+        compared = compare_sentences(*kept, scores[0].mode)
+        n = write_mistakes(options.errors, compared, gold=files[0], pred=files[1])
+        sys.stderr.write(f"{options.errors} written: {n} mistake{'' if n == 1 else 's'}\n")
 
 
 def _score_files(
@@ -161,7 +168,9 @@ def _score_files(
     files  the names of the gold file and of the systems
     kept   lists to which gold and the first prediction are appended, or None
     """
-    compared = [_phrases_of_files(system) for system in systems] if options.spans else systems
+    compared = (
+        [_phrases_of_files(system) for system in systems] if options.score_phrases else systems
+    )
     first, *others = compared
     try:
         scores, joint = score_systems(
@@ -170,7 +179,7 @@ def _score_files(
             mode=cast(Mode, options.mode),  # checked there
             by=_breakdowns(options),
             train=read_corpus(options.train, options.from_format) if options.train else None,
-            spans=options.spans,
+            phrases=options.score_phrases,
             confusion=options.confusion,
         )
     except MisalignedError as error:
@@ -217,10 +226,10 @@ def _phrases_of_files(sentences: Iterable[Sentence]) -> Iterable[Sentence]:
 
 def _check_phrases(file: str, scores: Scores) -> None:
     n = scores.counts.gold_arguments
-    if scores.spans is not None and n and scores.spans.gold_heads == n:
+    if scores.phrases is not None and n and scores.phrases.gold_heads == n:
         raise DataError(
             f"{file}: the arguments have no phrases; score a JSONL file with phrases, or put a "
-            f"file *{SUFFIX} beside it (docs/data.md)"
+            f"file *{PHRASES_SUFFIX} beside it (docs/data.md)"
         )
 
 
@@ -241,8 +250,8 @@ def _place_of(sentences: Iterable[Sentence], name: str, word: int | None) -> str
 
 
 def _report(scores: list[Scores], intervals: dict[str, Interval]) -> dict[str, Any]:
-    spans = {name: [interval.low, interval.high] for name, interval in intervals.items()}
-    return {**scores_to_dict(scores[0]), "interval": {"level": 0.95, **spans}}
+    bounds = {name: [interval.low, interval.high] for name, interval in intervals.items()}
+    return {**scores_to_dict(scores[0]), "interval": {"level": 0.95, **bounds}}
 
 
 def _comparison(scores: Scores, test: PairedTest) -> dict[str, Any]:

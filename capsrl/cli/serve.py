@@ -18,8 +18,8 @@ import capsrl
 from capsrl.cli.options import DEVICE, FRAME_FILES, MODEL, RUNTIME, command, option
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
-from capsrl.serve.limits import Limits
 from capsrl.serve.observability import LOGGER, describe_error
+from capsrl.serve.requests import Limits
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _CONNECTIONS = 512  # open connections; a process may usually have 1024 open files

@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
-from capsrl.score import BREAKDOWNS, PRF, Confusion, Counts, Row, Scores, SpanScores
-from capsrl.score.as_dict import NONE
+from capsrl.score import BREAKDOWNS, PRF, Confusion, Counts, PhraseScores, Row, Scores
 from capsrl.score.breakdown import OF_ARGUMENTS
 from capsrl.score.calibration import Answers, CalibrationScores
 from capsrl.score.counts import percent
 from capsrl.score.mistakes import most_common
+from capsrl.score.phrase_scores import PREDICATE
+from capsrl.score.scorer import NONE
 from capsrl.score.significance import Interval, PairedTest
-from capsrl.score.spans import PREDICATE
 
 MODE_TITLES = {
     "official": "Official CoNLL-2009 scores",
@@ -44,10 +44,10 @@ def print_scores(
         console.print(line, soft_wrap=True)
     for name, rows in first.breakdowns.items():
         _print_table(console, _breakdown_table(name, rows))
-    if first.spans is not None:
-        _print_table(console, _span_table(first.spans))
+    if first.phrases is not None:
+        _print_table(console, _phrase_table(first.phrases))
         console.print()
-        for line in _span_lines(first.spans):
+        for line in _phrase_lines(first.phrases):
             console.print(line, soft_wrap=True)
     if first.confusion is not None:
         _print_confusion(console, first.confusion)
@@ -153,29 +153,29 @@ def _breakdown_table(name: str, rows: Mapping[str, Row]) -> Table:
     return table
 
 
-def _span_table(spans: SpanScores) -> Table:
+def _phrase_table(phrases: PhraseScores) -> Table:
     headers = ["precision", "recall", "F1", "correct", "gold", "pred"]
     table = _plain_table("Phrases, CoNLL-2005 scores", "", *headers)
-    table.add_row("overall", *_three(spans.overall), *_counts(spans.overall))
-    table.add_row("end to end", *_three(spans.end_to_end), *_counts(spans.end_to_end))
-    for role, prf in spans.by_role().items():
+    table.add_row("overall", *_three(phrases.overall), *_counts(phrases.overall))
+    table.add_row("end to end", *_three(phrases.end_to_end), *_counts(phrases.end_to_end))
+    for role, prf in phrases.by_role().items():
         table.add_row(role, *_three(prf), *_counts(prf))
-    verbs = spans.roles.get(PREDICATE, PRF())
+    verbs = phrases.roles.get(PREDICATE, PRF())
     table.add_row("V (not in overall)", *_three(verbs), *_counts(verbs))
     return table
 
 
-def _span_lines(spans: SpanScores) -> list[str]:
+def _phrase_lines(phrases: PhraseScores) -> list[str]:
     lines = [
-        f"Exact boundaries where the head word is right: {spans.boundaries:.2f} % "
-        f"({spans.same_phrases} / {spans.same_heads})",
-        f"Propositions with all phrases right: {spans.exact_match:.2f} % "
-        f"({spans.exact_propositions} / {spans.gold_propositions})",
+        f"Exact boundaries where the head word is right: {phrases.boundaries:.2f} % "
+        f"({phrases.same_phrases} / {phrases.same_heads})",
+        f"Propositions with all phrases right: {phrases.exact_match:.2f} % "
+        f"({phrases.exact_propositions} / {phrases.gold_propositions})",
     ]
-    if spans.gold_heads or spans.pred_heads:
+    if phrases.gold_heads or phrases.pred_heads:
         lines.append(
-            f"Arguments without a phrase, scored by their head word: gold {spans.gold_heads}, "
-            f"predicted {spans.pred_heads}"
+            f"Arguments without a phrase, scored by their head word: gold {phrases.gold_heads}, "
+            f"predicted {phrases.pred_heads}"
         )
     return lines
 

@@ -50,7 +50,7 @@ def read_lines(
     try:
         with open_binary(path) as file:
             if not has_byte_lines(codec):
-                yield from _decoded_lines(file, codec)
+                yield from _lines_of(file, codec)
                 return
             for number, raw in enumerate(file, start=1):
                 if number == 1 and codec == "utf-8":
@@ -145,12 +145,16 @@ def find_encoding(name: str, option: str = "encoding") -> str:
     return "utf-8" if found == "utf-8-sig" else found
 
 
-def suffix_of(path: str | Path) -> str:
-    """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or ""."""
+def suffix_of(path: str | Path, *, long: tuple[str, ...] = ()) -> str:
+    """Return the suffix that names the format, in lower case: `.jsonl` of A.JSONL.gz, or "".
+
+    long  suffixes that have a dot in them
+    """
     path = Path(path)
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
-    return path.suffix.lower()
+    found = (suffix for suffix in long if path.name.lower().endswith(suffix))
+    return next(found, path.suffix.lower())
 
 
 def check_compression(path: str | Path) -> None:
@@ -206,7 +210,7 @@ def has_byte_lines(codec: str) -> bool:
     return "a\n".encode(codec) == b"a\n"
 
 
-def _decoded_lines(file: IO[bytes], codec: str) -> Iterator[str]:
+def _lines_of(file: IO[bytes], codec: str) -> Iterator[str]:
     """The lines of a file in any encoding; the file stays open."""
     text = io.TextIOWrapper(cast(io.BufferedReader, file), encoding=codec, newline="\n")
     try:

@@ -115,10 +115,10 @@ class _RemoteFile(io.RawIOBase):
 
 def _call(url: str, method: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:  # noqa: ANN401
     """The result of a call that may hang."""
-    return _wait(url, _start(method, *arguments, **keywords))
+    return _wait(url, _start_call(method, *arguments, **keywords))
 
 
-def _start(method: Callable[..., Any], *arguments: Any, **keywords: Any) -> _Results:  # noqa: ANN401
+def _start_call(method: Callable[..., Any], *arguments: Any, **keywords: Any) -> _Results:  # noqa: ANN401
     """Call a method in a thread for which the end of the program does not wait."""
     results: _Results = queue.SimpleQueue()
 
@@ -137,10 +137,10 @@ def _start_each(
 ) -> Iterator[tuple[str, _Results]]:
     """Yield each argument and its call, of which _AT_ONCE are made at the same time."""
     rest = iter(arguments)
-    started = deque((each, _start(method, each)) for each in islice(rest, _AT_ONCE))
+    started = deque((each, _start_call(method, each)) for each in islice(rest, _AT_ONCE))
     while started:
         yield started.popleft()
-        started.extend((each, _start(method, each)) for each in islice(rest, 1))
+        started.extend((each, _start_call(method, each)) for each in islice(rest, 1))
 
 
 def _wait(url: str, results: _Results) -> Any:  # noqa: ANN401

@@ -95,7 +95,7 @@ def _reserved(target: Path, *, is_folder: bool) -> Iterator[Path]:
         with _made_and_locked(temporary, is_folder=is_folder):
             yield temporary
     finally:
-        _remove(temporary)
+        _remove_path(temporary)
 
 
 @contextlib.contextmanager
@@ -124,7 +124,7 @@ def remove_abandoned(target: Path) -> None:
             if path.suffix == ".old" and not target.exists():
                 os.rename(path, target)
             else:
-                _remove(path)
+                _remove_path(path)
 
 
 @contextlib.contextmanager
@@ -167,7 +167,7 @@ def _exchange_at_once(one: Path, other: Path) -> bool:
     return bool(rename(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0)
 
 
-def _remove(path: Path) -> None:
+def _remove_path(path: Path) -> None:
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     elif path.exists():

@@ -14,7 +14,7 @@ Phrases that do not overlap are kept whole. An argument without a phrase has onl
 import json
 from collections.abc import Callable, Iterator
 
-from capsrl.formats.roles import propbank_role
+from capsrl.frames.roles import propbank_role
 from capsrl.sentence import Argument, Proposition, Sentence
 
 PREDICATE = "V"
@@ -23,7 +23,7 @@ PREDICATE = "V"
 def bio_tags(sentence: Sentence, proposition: Proposition) -> list[str]:
     """Return a tag for each word: B-A0 and I-A0 in the phrase of A0, B-V at the predicate, O."""
     tags = ["O"] * len(sentence)
-    for role, first, last in _chunks(proposition):
+    for role, first, last in _bio_chunks(proposition):
         tags[first : last + 1] = [f"B-{role}"] + [f"I-{role}"] * (last - first)
     return tags
 
@@ -65,14 +65,14 @@ def _bracketed(
 ) -> str:
     parts: list[str] = []
     done = 0
-    for role, first, last in _chunks(proposition):
+    for role, first, last in _bio_chunks(proposition):
         parts += sentence.words[done:first]
         done = last + 1
         parts.append(mark(role, " ".join(sentence.words[first:done])))
     return " ".join([*parts, *sentence.words[done:]])
 
 
-def _chunks(proposition: Proposition) -> Iterator[tuple[str, int, int]]:
+def _bio_chunks(proposition: Proposition) -> Iterator[tuple[str, int, int]]:
     """Yield role, first and last word of the predicate and its arguments, in their order."""
     arguments = _arguments_by_head(proposition)
     roles = {head: argument.role for head, argument in arguments.items()}

@@ -6,12 +6,12 @@ the line numbers, so that every reader can name the line of a mistake.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from capsrl.errors import DataError
-from capsrl.sentence import Sentence
+from capsrl.sentence import Argument, Phrase, Sentence
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # at most nine digits: int() refuses thousands
 
@@ -53,13 +53,13 @@ def read_blocks(
     comment  how comment lines begin; None in formats without comments
     watch    is called with each block before it is yielded
     """
-    for block in _split(lines, source, comment):
+    for block in _split_blocks(lines, source, comment):
         if watch is not None:
             watch(block)
         yield block
 
 
-def _split(lines: Iterable[str], source: str, comment: str | None) -> Iterator[Block]:
+def _split_blocks(lines: Iterable[str], source: str, comment: str | None) -> Iterator[Block]:
     comments: list[str] = []
     rows: list[str] = []
     number = 0
@@ -126,6 +126,71 @@ def format_heads(sentence: Sentence) -> tuple[str, ...] | None:
     if sentence.heads is None:
         return None
     return tuple(["0" if head is None else str(head + 1) for head in sentence.heads])
+
+
+def find_offsets(words: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
+    """Return (start, end) of each word, or None unless the text has all words in this order."""
+    offsets = []
+    end = 0
+    for word in words:
+        start = end
+        while start < len(text) and text[start].isspace() and not text.startswith(word, start):
+            start += 1
+        if not text.startswith(word, start):
+            return None
+        end = start + len(word)
+        offsets.append((start, end))
+    return tuple(offsets)
+
+
+def parse_arguments(
+    cell: str, positions: Mapping[str, int | None], *, where: str
+) -> tuple[Argument, ...]:
+    """Parse `A0:2|A1:6`; positions maps an ID to its word, or to None to leave it out."""
+    if cell in ("_", ""):
+        return ()
+    arguments = []
+    for part in cell.split("|"):
+        role, _, node = part.rpartition(":")
+        if not role or node not in positions:
+            raise DataError(
+                f"{where}: expected arguments as role:ID (A0:2|A1:6) with IDs of this sentence, "
+                f"got {part!r}"
+            )
+        word = positions[node]
+        if word is not None:
+            arguments.append(Argument(role, word))
+    return tuple(sorted(arguments, key=lambda argument: argument.word))
+
+
+def add_phrases(
+    arguments: Sequence[Argument], cell: str, positions: Mapping[str, int | None], *, where: str
+) -> tuple[Argument, ...]:
+    """Add the phrases of `A0:1-2|A1:4-6`: to each argument the first of its role around its word.
+
+    Phrases that begin or end at an empty node, or belong to no argument, are left out.
+    """
+    found: list[tuple[str, Phrase]] = []
+    for part in cell.split("|") if cell not in ("_", "") else ():
+        role, _, ids = part.rpartition(":")
+        first, _, last = ids.partition("-")
+        if not role or not {first, last} <= positions.keys():
+            raise DataError(
+                f"{where}: expected phrases as role:first-last (A0:1-2|A1:4-6) with IDs of this "
+                f"sentence, got {part!r}"
+            )
+        start, end = positions[first], positions[last]
+        if start is not None and end is not None:
+            found.append((role, Phrase(start, end)))
+    return tuple(replace(argument, phrase=_take_phrase(argument, found)) for argument in arguments)
+
+
+def _take_phrase(argument: Argument, found: list[tuple[str, Phrase]]) -> Phrase | None:
+    for number, (role, phrase) in enumerate(found):
+        if role == argument.role and phrase.first <= argument.word <= phrase.last:
+            del found[number]
+            return phrase
+    return None
 
 
 @lru_cache(maxsize=512)

@@ -26,11 +26,11 @@ from capsrl.formats.blocks import (
 from capsrl.sentence import Argument, Proposition, Sentence
 
 # The ten columns that every Sentence read here has in `Sentence.columns`.
-_KEPT = (
+_KEPT_COLUMNS = (
     *("LEMMA", "PLEMMA", "POS", "PPOS", "FEAT", "PFEAT"),
     *("HEAD", "PHEAD", "DEPREL", "PDEPREL"),
 )
-_FIRST_TAIL = 2 + len(_KEPT)  # FILLPRED, PRED, APRED1..n follow: the tail
+_FIRST_TAIL = 2 + len(_KEPT_COLUMNS)  # FILLPRED, PRED, APRED1..n follow: the tail
 _EMPTY = ("_", "-", "")  # "" stands for a cell of a column that a blind file lacks
 _SPACE = re.compile(r"[^\S\t\r\n]")
 _BREAK = re.compile(r"[\t\r\n]")
@@ -76,7 +76,7 @@ def _parse_block(block: Block) -> Sentence:
     if phead != head:
         heads = parse_heads(phead, name="PHEAD", where=block.where) or heads
     propositions = _propositions(tail, owners, block)
-    extra = dict(zip(_KEPT, kept, strict=True))
+    extra = dict(zip(_KEPT_COLUMNS, kept, strict=True))
     if _make_tail(len(words), propositions) != tail:
         extra |= _name_tail(tail, len(words))
     return Sentence(
@@ -101,10 +101,10 @@ def format_conll09(sentence: Sentence) -> str:
     """
     if not sentence.words:
         return ""
-    if is_conll09 := sentence.columns.keys() >= set(_KEPT):
-        words, kept = sentence.words, [sentence.columns[name] for name in _KEPT]
+    if is_conll09 := sentence.columns.keys() >= set(_KEPT_COLUMNS):
+        words, kept = sentence.words, [sentence.columns[name] for name in _KEPT_COLUMNS]
     else:
-        words, kept = _cells(sentence.words), _known_columns(sentence)
+        words, kept = _cells_of_row(sentence.words), _known_columns(sentence)
     tail = _original_tail(sentence) if is_conll09 else None
     if tail is None:
         tail = _checked_tail(sentence)
@@ -151,14 +151,14 @@ def _propositions(
             Proposition(
                 predicate,
                 senses[predicate] if senses and senses[predicate] not in _EMPTY else None,
-                _arguments(columns.get(predicate, ()), block),
+                _arguments_of_row(columns.get(predicate, ()), block),
             )
             for predicate in predicates
         ]
     )
 
 
-def _arguments(column: Column, block: Block) -> tuple[Argument, ...]:
+def _arguments_of_row(column: Column, block: Block) -> tuple[Argument, ...]:
     arguments = [
         Argument(role, word)
         for word, cell in enumerate(column)
@@ -216,7 +216,7 @@ def _original_tail(sentence: Sentence) -> list[tuple[str, ...]] | None:
 def _checked_tail(sentence: Sentence) -> list[tuple[str, ...]]:
     ordered = sorted(sentence.propositions, key=lambda proposition: proposition.predicate)
     for previous, proposition in zip([None, *ordered], ordered, strict=False):
-        _check(proposition, sentence)
+        _check_proposition(proposition, sentence)
         if previous is not None and previous.predicate == proposition.predicate:
             raise DataError(
                 f"{name_sentence(sentence)}: expected one proposition per predicate, "
@@ -225,7 +225,7 @@ def _checked_tail(sentence: Sentence) -> list[tuple[str, ...]]:
     return _make_tail(len(sentence), ordered)
 
 
-def _check(proposition: Proposition, sentence: Sentence) -> None:
+def _check_proposition(proposition: Proposition, sentence: Sentence) -> None:
     name = name_sentence(sentence)
     if proposition.sense in _EMPTY:
         raise DataError(f"{name}: expected a sense or None, got {proposition.sense!r}")
@@ -238,11 +238,11 @@ def _known_columns(sentence: Sentence) -> list[tuple[str, ...]]:
     """Return the ten columns of a sentence from another format, gold and predicted ones alike."""
     features = sentence.columns.get("FEATS")  # the name in CoNLL-U
     known = (sentence.lemmas, sentence.tags, features, format_heads(sentence), sentence.relations)
-    columns = [_cells(column) if column else ("_",) * len(sentence) for column in known]
+    columns = [_cells_of_row(column) if column else ("_",) * len(sentence) for column in known]
     return [column for column in columns for _ in ("gold", "predicted")]
 
 
-def _cells(column: Iterable[str]) -> tuple[str, ...]:
+def _cells_of_row(column: Iterable[str]) -> tuple[str, ...]:
     return tuple([_SPACE.sub("_", cell) or "_" for cell in column])
 
 

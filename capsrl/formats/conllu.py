@@ -15,22 +15,25 @@ MISC and columns of other names. So are rows that are not words (multiword token
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from capsrl.errors import DataError
 from capsrl.formats.blocks import (
     Block,
     Watch,
+    add_phrases,
     filled,
+    find_offsets,
     format_heads,
     format_ids,
     name_sentence,
+    parse_arguments,
     parse_heads,
     read_blocks,
 )
 from capsrl.formats.misc_meanings import misc_with_meanings, take_meanings
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence
+from capsrl.sentence import Argument, Proposition, Sentence
 
 PLAIN_COLUMNS = (
     "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC",
@@ -40,10 +43,10 @@ HEADER = f"# global.columns = {' '.join(PLUS_COLUMNS)}\n"
 
 _NODES_BEFORE, _NODES_AFTER = "NODES_BEFORE", "NODES_AFTER"
 _NO_SENSE = "?"
-_FIELDS = {"ID", "FORM", "LEMMA", "HEAD", "DEPREL", "UP:PRED", "UP:ARGHEADS", "UP:ARGSPANS"}
+_OWN_COLUMNS = {"ID", "FORM", "LEMMA", "HEAD", "DEPREL", "UP:PRED", "UP:ARGHEADS", "UP:ARGSPANS"}
 _GLOBAL_COLUMNS = re.compile(r"#\s*global\.columns\s*=\s*(.*)")
 _SENT_ID = re.compile(r"#\s*sent_id(?:\s*=\s*|\s+)(\S.*\S|\S)\s*")  # UD 1: no equals sign
-_TEXT = re.compile(r"#\s*text\s*= ?(.*)")
+_TEXT_COMMENT = re.compile(r"#\s*text\s*= ?(.*)")
 # At most nine digits: int() refuses thousands of them.
 _NODE = re.compile(r"([1-9]\d{0,8})-([1-9]\d{0,8})|(0|[1-9]\d{0,8})\.[1-9]\d*", re.ASCII)
 
@@ -89,7 +92,7 @@ def read_conllu(
     """
     for table in read_tables(lines, source=source, watch=watch):
         _check_columns(table)
-        yield take_meanings(make_sentence(table).with_propositions(_propositions(table)))
+        yield take_meanings(make_sentence(table).with_propositions(_propositions_of_table(table)))
 
 
 def read_tables(
@@ -142,10 +145,12 @@ def make_sentence(table: Table) -> Sentence:
     words = cells["FORM"]
     if "" in words:
         raise DataError(f"{table.where(words.index(''))}: expected a FORM, got nothing")
-    columns = {name: cells[name] for name in cells if name not in _FIELDS and filled(cells[name])}
+    columns = {
+        name: cells[name] for name in cells if name not in _OWN_COLUMNS and filled(cells[name])
+    }
     columns |= _other_nodes(table)
     comments = [c for c in table.block.comments if not _GLOBAL_COLUMNS.fullmatch(c)]
-    text = _find_comment(comments, _TEXT)
+    text = _find_comment(comments, _TEXT_COMMENT)
     return Sentence(
         words,
         lemmas=filled(cells.get("LEMMA")),
@@ -158,71 +163,6 @@ def make_sentence(table: Table) -> Sentence:
         columns=columns,
         comments=tuple(comments),
     )
-
-
-def find_offsets(words: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    """Return (start, end) of each word, or None unless the text has all words in this order."""
-    offsets = []
-    end = 0
-    for word in words:
-        start = end
-        while start < len(text) and text[start].isspace() and not text.startswith(word, start):
-            start += 1
-        if not text.startswith(word, start):
-            return None
-        end = start + len(word)
-        offsets.append((start, end))
-    return tuple(offsets)
-
-
-def parse_arguments(
-    cell: str, positions: Mapping[str, int | None], *, where: str
-) -> tuple[Argument, ...]:
-    """Parse `A0:2|A1:6`; positions maps an ID to its word, or to None to leave it out."""
-    if cell in ("_", ""):
-        return ()
-    arguments = []
-    for part in cell.split("|"):
-        role, _, node = part.rpartition(":")
-        if not role or node not in positions:
-            raise DataError(
-                f"{where}: expected arguments as role:ID (A0:2|A1:6) with IDs of this sentence, "
-                f"got {part!r}"
-            )
-        word = positions[node]
-        if word is not None:
-            arguments.append(Argument(role, word))
-    return tuple(sorted(arguments, key=lambda argument: argument.word))
-
-
-def add_spans(
-    arguments: Sequence[Argument], cell: str, positions: Mapping[str, int | None], *, where: str
-) -> tuple[Argument, ...]:
-    """Add the phrases of `A0:1-2|A1:4-6`: to each argument the first of its role around its word.
-
-    Phrases that begin or end at an empty node, or belong to no argument, are left out.
-    """
-    spans: list[tuple[str, Phrase]] = []
-    for part in cell.split("|") if cell not in ("_", "") else ():
-        role, _, ids = part.rpartition(":")
-        first, _, last = ids.partition("-")
-        if not role or not {first, last} <= positions.keys():
-            raise DataError(
-                f"{where}: expected phrases as role:first-last (A0:1-2|A1:4-6) with IDs of this "
-                f"sentence, got {part!r}"
-            )
-        start, end = positions[first], positions[last]
-        if start is not None and end is not None:
-            spans.append((role, Phrase(start, end)))
-    return tuple(replace(argument, phrase=_take_span(argument, spans)) for argument in arguments)
-
-
-def _take_span(argument: Argument, spans: list[tuple[str, Phrase]]) -> Phrase | None:
-    for number, (role, phrase) in enumerate(spans):
-        if role == argument.role and phrase.first <= argument.word <= phrase.last:
-            del spans[number]
-            return phrase
-    return None
 
 
 def format_conllup(sentence: Sentence) -> str:
@@ -251,7 +191,7 @@ def format_conllup(sentence: Sentence) -> str:
         arguments,
         phrases,
     )
-    _check_cells(sentence, table)
+    _check_writable(sentence, table)
     rows = ["\t".join(cells) for cells in zip(*table, strict=True)]
     lines = [*_comments(sentence), *_with_other_nodes(sentence, rows)]
     return "\n".join(lines) + "\n\n"
@@ -302,11 +242,11 @@ def _other_nodes(table: Table) -> dict[str, tuple[str, ...]]:
     return {name: column for name, column in columns.items() if any(column)}
 
 
-def _propositions(table: Table) -> Iterator[Proposition]:
+def _propositions_of_table(table: Table) -> Iterator[Proposition]:
     if "UP:PRED" not in table.columns:
         return
     sense_column = table.columns.index("UP:PRED")
-    heads, spans = (
+    heads, phrases = (
         table.columns.index(name) if name in table.columns else None
         for name in ("UP:ARGHEADS", "UP:ARGSPANS")
     )
@@ -318,8 +258,8 @@ def _propositions(table: Table) -> Iterator[Proposition]:
             continue
         where = table.where(word)
         arguments = parse_arguments("_" if heads is None else cells[heads], positions, where=where)
-        if spans is not None:
-            arguments = add_spans(arguments, cells[spans], positions, where=where)
+        if phrases is not None:
+            arguments = add_phrases(arguments, cells[phrases], positions, where=where)
         yield Proposition(word, None if sense == _NO_SENSE else sense, arguments)
 
 
@@ -361,11 +301,11 @@ def _proposition_columns(sentence: Sentence) -> tuple[list[str], list[str], list
         predicates[word] = sense
         parts = [f"{argument.role}:{argument.word + 1}" for argument in proposition.arguments]
         arguments[word] = "|".join(parts) or "_"
-        phrases[word] = "|".join(map(_format_span, _with_phrase(proposition))) or "_"
+        phrases[word] = "|".join(map(_format_phrase, _with_phrase(proposition))) or "_"
     return predicates, arguments, phrases
 
 
-def _format_span(argument: Argument) -> str:
+def _format_phrase(argument: Argument) -> str:
     phrase = argument.phrase
     assert phrase is not None
     return f"{argument.role}:{phrase.first + 1}-{phrase.last + 1}"
@@ -375,7 +315,7 @@ def _with_phrase(proposition: Proposition) -> list[Argument]:
     return [argument for argument in proposition.arguments if argument.phrase is not None]
 
 
-def _check_cells(sentence: Sentence, table: Sequence[Sequence[str]]) -> None:
+def _check_writable(sentence: Sentence, table: Sequence[Sequence[str]]) -> None:
     name = name_sentence(sentence)
     if not sentence.words:
         raise DataError(f"{name}: expected words, got an empty sentence")
@@ -399,7 +339,7 @@ def _comments(sentence: Sentence) -> list[str]:
     comments = [line if line.startswith("#") else f"# {line}" for line in comments]
     # In the middle of a file # global.columns would change how the rest is read.
     comments = [line for line in comments if not _GLOBAL_COLUMNS.fullmatch(line)]
-    comments = _with_value(comments, _TEXT, "text", sentence.text)
+    comments = _with_value(comments, _TEXT_COMMENT, "text", sentence.text)
     return _with_value(comments, _SENT_ID, "sent_id", sentence.id)
 
 

@@ -8,7 +8,7 @@ jsonl     .jsonl .ndjson      one JSON object per line, see schema.json
 up1       by name             Universal PropBank 1.0 (read only)
 allennlp  by name             JSON lines as of the SRL predictor of AllenNLP (written only)
 brackets  by name             bracketed lines, `[A0 Mira] [V sold]` (written only)
-spans     .tsv                the phrases of the arguments, see spans.py (written only)
+spans     .spans.tsv          the phrases of the arguments, see phrase_file.py (written only)
 
 Universal PropBank 2.0, stand-off, is `conllup` merged with the CoNLL-U file that has the words.
 Files may be compressed: .gz, .xz, .bz2 or .zst after the suffix. docs/data.md says what each
@@ -36,10 +36,15 @@ from capsrl.formats.blocks import Block
 from capsrl.formats.conll09 import format_conll09, read_conll09
 from capsrl.formats.conllu import HEADER, format_conllup, read_conllu
 from capsrl.formats.jsonl import format_jsonl, read_jsonl
-from capsrl.formats.phrase_file import format_spans, with_spans
+from capsrl.formats.phrase_file import (
+    PHRASES_SUFFIX,
+    check_phrase_file,
+    format_phrases,
+    with_phrase_file,
+)
 from capsrl.formats.universal_propbank import read_up1, read_up2
 from capsrl.sentence import Sentence
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_lines
 
 TEXT = "text"
@@ -51,7 +56,7 @@ SUFFIXES = {
     ".conllup": "conllup",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
-    ".tsv": "spans",
+    PHRASES_SUFFIX: "spans",
     ".json": "json",
     ".html": "html",
     ".htm": "html",
@@ -81,6 +86,8 @@ _HINTS = {
     "conllu": "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has",
     "json": "files of several sentences are .jsonl",
 }
+# What has no place in a format, of the fields that `find_lost` knows.
+_LOST = {"conll09": ("phrases", "probabilities", "ids"), "conllup": ("probabilities",)}
 
 
 def format_of(
@@ -112,7 +119,7 @@ def format_of(
             raise ConfigError(f"-: expected a format for standard input and output; {advice}")
         return default
     check_compression(path)
-    suffix = suffix_of(path)
+    suffix = suffix_of(path, long=(PHRASES_SUFFIX,))
     found = suffixes.get(suffix) or SUFFIXES.get(suffix, "")
     if found not in formats:
         known = " ".join(suffix for suffix, format in suffixes.items() if format in formats)
@@ -135,7 +142,7 @@ class SentenceReader(Iterator[Sentence]):
         source: str,
         merge: str | Path | None,
         layout: Layout,
-        spans: str | Path | None,
+        phrases: str | Path | None,
     ) -> None:
         """Read lines in one of the READABLE formats; see `read_sentences`."""
         self._source = source
@@ -149,8 +156,8 @@ class SentenceReader(Iterator[Sentence]):
         else:
             names = {"source": source, "conllu_source": name_of(merge)}
             self._sentences = read_up2(lines, read_lines(merge), **names, watch=self._watch)
-        if spans is not None:
-            self._sentences = with_spans(self._sentences, spans)
+        if phrases is not None:
+            self._sentences = with_phrase_file(self._sentences, phrases)
 
     def __next__(self) -> Sentence:
         try:
@@ -181,14 +188,14 @@ def read_sentences(
     merge: str | Path | None = None,
     encoding: str | None = None,
     layout: Layout = PLAIN,
-    spans: str | Path | None = None,
+    phrases: str | Path | None = None,
 ) -> SentenceReader:
     """Yield the sentences of a file, one at a time; `-` is standard input and needs a format.
 
     merge     the CoNLL-U file with the words of a Universal PropBank 2.0 stand-off file (.conllup)
     encoding  the encoding of the file, UTF-8 by default
     layout    how raw text is laid out
-    spans     the file with the phrases of the arguments; `spans_file_of(path)` finds it
+    phrases   the file with the phrases of the arguments; `phrase_file_of(path)` finds it
     Raw text is read only if the format is named: a corpus should not be mistaken for it.
     Raises ConfigError immediately for an unknown format, DataError while reading.
     """
@@ -197,19 +204,19 @@ def read_sentences(
         raise ConfigError("expected two files to merge, got standard input for both")
     lines = read_lines(path, encoding=encoding)
     return parse_sentences(
-        lines, format, source=name_of(path), merge=merge, layout=layout, spans=spans
+        lines, format, source=name_of(path), merge=merge, layout=layout, phrases=phrases
     )
 
 
 def read_corpus(
-    path: str | Path, named: str | None = None, *, spans: str | Path | None = None
+    path: str | Path, named: str | None = None, *, phrases: str | Path | None = None
 ) -> SentenceReader:
     """Read a file with propositions, in the format named or by its suffix, for the command line.
 
     Raises ConfigError for a format without propositions.
     """
     format = format_of(path, named, formats=CORPORA, option="--from")
-    return read_sentences(path, format, spans=spans)
+    return read_sentences(path, format, phrases=phrases)
 
 
 def parse_sentences(
@@ -219,7 +226,7 @@ def parse_sentences(
     source: str,
     merge: str | Path | None = None,
     layout: Layout = PLAIN,
-    spans: str | Path | None = None,
+    phrases: str | Path | None = None,
 ) -> SentenceReader:
     """Yield the sentences of lines in one of the READABLE formats; see `read_sentences`."""
     if merge is not None and format != "conllup":
@@ -227,7 +234,7 @@ def parse_sentences(
             f"{source}: expected a CoNLL-U Plus file (conllup) to merge with {name_of(merge)}, "
             f"got {format}"
         )
-    return SentenceReader(lines, format, source=source, merge=merge, layout=layout, spans=spans)
+    return SentenceReader(lines, format, source=source, merge=merge, layout=layout, phrases=phrases)
 
 
 def write_sentences(
@@ -238,9 +245,11 @@ def write_sentences(
     format  one of WRITABLE and EXPORTS; by default that of the suffix
     The write is atomic: the file appears under its name when all sentences are written.
     Raises ConfigError immediately for a format that cannot be written, DataError for a sentence
-    that the format cannot hold.
+    that the format cannot hold, and if the phrase file of another corpus is beside it.
     """
     format = format_of(path, format, formats=(*WRITABLE, *EXPORTS))
+    if format in WRITABLE:
+        sentences = check_phrase_file(sentences, path)
     n = -1  # the header is not a sentence
     with open_writer(path) as file:
         for part in format_sentences(sentences, format):
@@ -253,9 +262,20 @@ def format_sentences(sentences: Iterable[Sentence], format: str) -> Iterator[str
     """Yield the header of a file in one of the WRITABLE formats or EXPORTS, then each sentence."""
     yield HEADER if format == "conllup" else ""
     if format == "spans":
-        yield from map(format_spans, sentences, count(1))
+        yield from map(format_phrases, sentences, count(1))
     else:
         yield from map(_FORMATTERS[format], sentences)
+
+
+def find_lost(sentence: Sentence, format: str) -> list[str]:
+    """Name what a sentence has and a file in one of the WRITABLE formats does not keep."""
+    arguments = [each for found in sentence.propositions for each in found.arguments]
+    has = {
+        "phrases": any(argument.phrase for argument in arguments),
+        "probabilities": any(found.probability is not None for found in sentence.propositions),
+        "ids": sentence.id is not None,
+    }
+    return [name for name in _LOST.get(format, ()) if has[name]]
 
 
 def _read_text(lines: Iterable[str], source: str, layout: Layout) -> Iterator[Sentence]:

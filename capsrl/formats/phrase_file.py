@@ -1,33 +1,33 @@
 """Read and write the phrases of the arguments of a corpus, in a file beside it.
 
-CoNLL-2009 names the head word of an argument only. A spans file adds the first and the last word
+CoNLL-2009 names the head word of an argument only. A phrase file adds the first and the last word
 of its phrase: one line per argument, six columns separated by tabs, all counted from 1.
 
     sentence number, predicate, role, head word, first word, last word
 
-The sentences are in the order of the corpus. The spans of `train.conll09.xz` are looked for in
-`train.spans.tsv`, `train.spans.tsv.gz` and `train.spans.tsv.xz`.
+The sentences are in the order of the corpus. The phrases of `train.conll09.xz` are looked for in
+`train.spans.tsv`, which may be compressed.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, tee
 from pathlib import Path
 
 from capsrl.errors import DataError
 from capsrl.files.compression import COMPRESSED
-from capsrl.files.opening import STANDARD, name_of, open_writer, read_lines, suffix_of
+from capsrl.files.opening import STANDARD, name_of, read_lines, suffix_of
 from capsrl.formats.blocks import name_sentence
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 COLUMNS = ("sentence", "predicate", "role", "head", "first word", "last word")
-SUFFIX = ".spans.tsv"
+PHRASES_SUFFIX = ".spans.tsv"
 _ROLE = COLUMNS.index("role")
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
-    """The phrase of one argument: a line of a spans file. Positions are from 0.
+class PhraseLine:
+    """The phrase of one argument: a line of a phrase file. Positions are from 0.
 
     sentence     position of the sentence in the corpus
     predicate    position of the predicate in the sentence
@@ -45,22 +45,22 @@ class Span:
     where: str
 
 
-def spans_file_of(corpus: str | Path) -> Path | None:
-    """Return the spans file beside a corpus, or None if there is none."""
+def phrase_file_of(corpus: str | Path) -> Path | None:
+    """Return the phrase file beside a corpus, or None if there is none."""
     if str(corpus) == STANDARD:
         return None
-    folder, stem, _ = _parts(corpus)
-    files = (folder / f"{stem}{SUFFIX}{compression}" for compression in ("", *COMPRESSED))
+    folder, stem, _ = _split_name(corpus)
+    files = (folder / f"{stem}{PHRASES_SUFFIX}{compression}" for compression in ("", *COMPRESSED))
     return next((file for file in files if file.is_file()), None)
 
 
-def new_spans_file(corpus: str | Path) -> Path:
-    """Return where the spans of a corpus belong: beside it, compressed in the same way."""
-    folder, stem, compression = _parts(corpus)
-    return folder / f"{stem}{SUFFIX}{compression}"
+def new_phrase_file(corpus: str | Path) -> Path:
+    """Return where the phrases of a corpus belong: beside it, compressed in the same way."""
+    folder, stem, compression = _split_name(corpus)
+    return folder / f"{stem}{PHRASES_SUFFIX}{compression}"
 
 
-def _parts(corpus: str | Path) -> tuple[Path, str, str]:
+def _split_name(corpus: str | Path) -> tuple[Path, str, str]:
     """Split the path of a corpus: folder, name without suffixes, suffix of its compression."""
     path, compression = Path(corpus), ""
     if path.suffix.lower() in COMPRESSED:
@@ -68,48 +68,69 @@ def _parts(corpus: str | Path) -> tuple[Path, str, str]:
     return path.parent, path.name[: len(path.name) - len(suffix_of(path))], compression
 
 
-def read_spans(path: str | Path) -> Iterator[Span]:
-    """Yield the lines of a spans file, sentence by sentence.
+def read_phrases(path: str | Path) -> Iterator[PhraseLine]:
+    """Yield the lines of a phrase file, sentence by sentence.
 
     Raises DataError naming file and line for a wrong line and for sentences out of order.
     """
     before = 0
-    for number, line in enumerate(read_lines(path), start=1):
-        if line:
-            span = _parse(line, f"{name_of(path)}:{number}")
-            if span.sentence < before:
+    for number, text in enumerate(read_lines(path), start=1):
+        if text:
+            line = _parse_line(text, f"{name_of(path)}:{number}")
+            if line.sentence < before:
                 raise DataError(
-                    f"{span.where}: expected sentences in order, "
-                    f"got {span.sentence + 1} after {before + 1}"
+                    f"{line.where}: expected sentences in order, "
+                    f"got {line.sentence + 1} after {before + 1}"
                 )
-            before = span.sentence
-            yield span
+            before = line.sentence
+            yield line
 
 
-def with_spans(sentences: Iterable[Sentence], path: str | Path) -> Iterator[Sentence]:
-    """Yield the sentences of a corpus with the phrases of a spans file.
+def with_phrase_file(sentences: Iterable[Sentence], path: str | Path) -> Iterator[Sentence]:
+    """Yield the sentences of a corpus with the phrases of a phrase file.
 
     sentences  all sentences of the corpus: the file counts those without words or predicates too
     An argument without a line in the file has no phrase.
     Raises DataError naming file and line for an argument that the corpus does not have.
     """
-    groups = groupby(read_spans(path), key=lambda span: span.sentence)
-    at, spans = next(groups, (None, iter(())))
+    groups = groupby(read_phrases(path), key=lambda line: line.sentence)
+    at, lines = next(groups, (None, iter(())))
     n = 0
     for n, sentence in enumerate(sentences, start=1):
         if n - 1 == at:
-            yield _add_phrases(sentence, list(spans))
-            at, spans = next(groups, (None, iter(())))
+            yield _add_phrases(sentence, list(lines))
+            at, lines = next(groups, (None, iter(())))
         else:
             yield _add_phrases(sentence, [])
     if at is not None:
         raise DataError(
-            f"{next(iter(spans)).where}: expected a sentence from 1 to {n}, as many as the corpus "
+            f"{next(iter(lines)).where}: expected a sentence from 1 to {n}, as many as the corpus "
             f"has, got {at + 1}; is it the file of another corpus?"
         )
 
 
-def format_spans(sentence: Sentence, number: int) -> str:
+def check_phrase_file(sentences: Iterable[Sentence], corpus: str | Path) -> Iterable[Sentence]:
+    """Yield the sentences of a corpus that is being written.
+
+    Raises DataError unless a phrase file beside it has their phrases: a file that is left of an
+    older corpus would be read with the new one.
+    """
+    path = phrase_file_of(corpus)
+    return sentences if path is None else _compared(sentences, corpus, path)
+
+
+def _compared(sentences: Iterable[Sentence], corpus: str | Path, path: Path) -> Iterator[Sentence]:
+    written, copies = tee(sentences)
+    for sentence, with_phrases in zip(written, with_phrase_file(copies, path), strict=True):
+        if format_phrases(sentence, 1) != format_phrases(with_phrases, 1):
+            raise DataError(
+                f"{path}: has other phrases than the sentences of {corpus}, with which it would be "
+                "read; remove it, or write another file"
+            )
+        yield sentence
+
+
+def format_phrases(sentence: Sentence, number: int) -> str:
     """Return the lines of a sentence; `number` is its number in the corpus, from 1.
 
     Raises DataError for a role that a line cannot hold.
@@ -130,17 +151,8 @@ def format_spans(sentence: Sentence, number: int) -> str:
     )
 
 
-def write_spans(sentences: Iterable[Sentence], path: str | Path) -> int:
-    """Write the phrases of sentences and return how many sentences there are."""
-    n = 0
-    with open_writer(path) as file:
-        for n, sentence in enumerate(sentences, start=1):
-            file.write(format_spans(sentence, n))
-    return n
-
-
-def _parse(line: str, where: str) -> Span:
-    cells = line.split("\t")
+def _parse_line(text: str, where: str) -> PhraseLine:
+    cells = text.split("\t")
     if len(cells) != len(COLUMNS):
         raise DataError(
             f"{where}: expected {len(COLUMNS)} columns ({', '.join(COLUMNS)}), got {len(cells)}"
@@ -155,51 +167,51 @@ def _parse(line: str, where: str) -> Span:
             f"{where}: expected a head from the first word {first + 1} to the last {last + 1}, "
             f"got {word + 1}"
         )
-    return Span(sentence, predicate, cells[_ROLE], word, first, last, where)
+    return PhraseLine(sentence, predicate, cells[_ROLE], word, first, last, where)
 
 
-def _add_phrases(sentence: Sentence, spans: list[Span]) -> Sentence:
-    """Return the sentence with the phrases of these spans and no others."""
-    wanted = {(span.predicate, span.role, span.word): span for span in spans}
-    if len(wanted) < len(spans):
-        _refuse_repeated(spans)
+def _add_phrases(sentence: Sentence, lines: list[PhraseLine]) -> Sentence:
+    """Return the sentence with the phrases of these lines and no others."""
+    wanted = {(line.predicate, line.role, line.word): line for line in lines}
+    if len(wanted) < len(lines):
+        _refuse_repeated(lines)
     propositions = [_with_phrases(each, wanted, sentence) for each in sentence.propositions]
     if wanted:
-        span = next(iter(wanted.values()))
+        line = next(iter(wanted.values()))
         raise DataError(
-            f"{span.where}: expected an argument of the corpus, got {span.role} at word "
-            f"{span.word + 1} of predicate {span.predicate + 1} in sentence {span.sentence + 1}, "
+            f"{line.where}: expected an argument of the corpus, got {line.role} at word "
+            f"{line.word + 1} of predicate {line.predicate + 1} in sentence {line.sentence + 1}, "
             f"{' '.join(sentence.words[:5])!r}; is it the file of another corpus?"
         )
     return sentence.with_propositions(propositions)
 
 
 def _with_phrases(
-    proposition: Proposition, wanted: dict[tuple[int, str, int], Span], sentence: Sentence
+    proposition: Proposition, wanted: dict[tuple[int, str, int], PhraseLine], sentence: Sentence
 ) -> Proposition:
     """Return the proposition with its phrases, which are taken out of `wanted`."""
 
     def with_phrase(argument: Argument) -> Argument:
-        span = wanted.pop((proposition.predicate, argument.role, argument.word), None)
-        if span is None:
+        line = wanted.pop((proposition.predicate, argument.role, argument.word), None)
+        if line is None:
             return replace(argument, phrase=None)
-        if span.last >= len(sentence):
+        if line.last >= len(sentence):
             raise DataError(
-                f"{span.where}: expected a last word from 1 to {len(sentence)}, "
-                f"the words of the sentence, got {span.last + 1}"
+                f"{line.where}: expected a last word from 1 to {len(sentence)}, "
+                f"the words of the sentence, got {line.last + 1}"
             )
-        return replace(argument, phrase=Phrase(span.first, span.last))
+        return replace(argument, phrase=Phrase(line.first, line.last))
 
     return replace(proposition, arguments=tuple(map(with_phrase, proposition.arguments)))
 
 
-def _refuse_repeated(spans: list[Span]) -> None:
+def _refuse_repeated(lines: list[PhraseLine]) -> None:
     seen: dict[tuple[int, str, int], str] = {}
-    for span in spans:
-        key = (span.predicate, span.role, span.word)
+    for line in lines:
+        key = (line.predicate, line.role, line.word)
         if key in seen:
             raise DataError(
-                f"{span.where}: expected one line per argument, got {span.role} at word "
-                f"{span.word + 1} of predicate {span.predicate + 1} again, as at {seen[key]}"
+                f"{line.where}: expected one line per argument, got {line.role} at word "
+                f"{line.word + 1} of predicate {line.predicate + 1} again, as at {seen[key]}"
             )
-        seen[key] = span.where
+        seen[key] = line.where

@@ -7,27 +7,26 @@ projected (others)     eight columns, then Y at predicates, then the roleset, th
 
 2.0 has no words: a CoNLL-U Plus file with ID, UP:PRED, UP:ARGHEADS and UP:ARGSPANS, which is merged
 by sent_id with the CoNLL-U file it was made from.
-Roles get their CoNLL-2009 names (`capsrl.formats.roles`): ARG0 becomes A0, ARGM-TMP AM-TMP.
+Roles get their CoNLL-2009 names (`capsrl.frames.roles`): ARG0 becomes A0, ARGM-TMP AM-TMP.
 """
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from capsrl.errors import DataError
-from capsrl.formats.blocks import Watch
+from capsrl.formats.blocks import Watch, parse_arguments
 from capsrl.formats.conllu import (
     PLAIN_COLUMNS,
     Table,
     make_sentence,
-    parse_arguments,
     read_conllu,
     read_tables,
 )
-from capsrl.formats.roles import conll09_role
+from capsrl.frames.roles import conll09_role
 from capsrl.sentence import Argument, Proposition, Sentence
 
 _STAND_OFF = ("ID", "UP:PRED", "UP:ARGHEADS")
-_EMPTY = ("_", "")  # English 1.0 has empty cells in sentences without predicates
+_EMPTY_CELLS = ("_", "")  # English 1.0 has empty cells in sentences without predicates
 
 
 def read_up1(
@@ -48,17 +47,17 @@ def read_up1(
         if n_plain == 8:
             predicates = [word for word, row in enumerate(rows) if row[8:9] == ["Y"]]
         else:
-            predicates = [word for word, sense in enumerate(senses) if sense not in _EMPTY]
+            predicates = [word for word, sense in enumerate(senses) if sense not in _EMPTY_CELLS]
         for word, cells in enumerate(rows):
-            _check_width(cells, n_plain, first_role, len(predicates), table.where(word))
+            _check_row_width(cells, n_plain, first_role, len(predicates), table.where(word))
         # Rows of multiword tokens and empty nodes are not always as wide as those of words.
         plain = [[*row[:n_plain], *["_"] * 10][:10] for row in table.rows]
         sentence = make_sentence(replace(table, columns=PLAIN_COLUMNS, rows=plain))
         yield sentence.with_propositions(
             Proposition(
                 predicate,
-                None if senses[predicate] in _EMPTY else senses[predicate],
-                _rename_roles(_arguments([row[column] for row in rows])),
+                None if senses[predicate] in _EMPTY_CELLS else senses[predicate],
+                _rename_roles(_arguments_of_column([row[column] for row in rows])),
             )
             for column, predicate in enumerate(predicates, start=first_role)
         )
@@ -154,18 +153,18 @@ def _stand_off_propositions(table: Table) -> Iterator[Proposition]:
                 f"{table.where(word)}: expected {len(table.columns)} columns, got {len(cells)}"
             )
         predicate = positions[cells[0]]
-        if cells[sense_column] not in _EMPTY and predicate is not None:
+        if cells[sense_column] not in _EMPTY_CELLS and predicate is not None:
             arguments = parse_arguments(cells[argument_column], positions, where=table.where(word))
             yield Proposition(predicate, cells[sense_column], _rename_roles(arguments))
 
 
-def _check_width(
+def _check_row_width(
     cells: list[str], n_plain: int, first_role: int, n_predicates: int, where: str
 ) -> None:
     expected = first_role + n_predicates if n_predicates else 10
     if len(cells) == expected or (
         # Without predicates, English files have one or two empty columns.
-        not n_predicates and len(cells) > 10 and all(cell in _EMPTY for cell in cells[10:])
+        not n_predicates and len(cells) > 10 and all(cell in _EMPTY_CELLS for cell in cells[10:])
     ):
         return
     detail = ""
@@ -175,10 +174,10 @@ def _check_width(
     raise DataError(f"{where}: expected {expected} columns{detail}, got {len(cells)}")
 
 
-def _arguments(column: list[str]) -> Iterator[Argument]:
+def _arguments_of_column(column: list[str]) -> Iterator[Argument]:
     for word, cell in enumerate(column):
         for role in cell.split("|"):
-            if role not in _EMPTY and role != "V":
+            if role not in _EMPTY_CELLS and role != "V":
                 yield Argument(role, word)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from os.path import commonprefix
 
-from capsrl.frames.index import FrameIndex, name_of
+from capsrl.frames.index import FrameIndex, unnumbered
 from capsrl.sentence import Sentence
 from capsrl.text.lemmatizer import Lemmatizer
 
@@ -67,7 +67,7 @@ def context_of(sense: str, lemma: str, frames: FrameIndex, *, is_listed: bool) -
 
     is_listed  the frames list the sense for the lemma
     """
-    name = name_of(sense).lower()
+    name = unnumbered(sense).lower()
     first = name.removesuffix(lemma).rstrip("-")
     is_compound = not is_listed and frames.has(sense) and first != name
     particle = frames.particle_of(sense, lemma) or ""

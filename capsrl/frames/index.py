@@ -18,6 +18,7 @@ from pathlib import Path
 
 from capsrl.errors import DataError
 from capsrl.files.opening import open_writer, read_lines
+from capsrl.frames.roles import MODIFIERS
 
 FORMAT = "# capsrl frame index 1"  # raised when older versions of capsrl cannot read the file
 
@@ -36,34 +37,7 @@ _THEMATIC = {
     "VSP": "verb-specific",
 }
 
-# Roles that mean the same for every sense.
-MODIFIERS = {
-    "AA": "causer of the action",
-    "AM-ADJ": "adjectival",
-    "AM-ADV": "adverbial",
-    "AM-CAU": "cause",
-    "AM-COM": "companion",
-    "AM-CXN": "construction",
-    "AM-DIR": "direction",
-    "AM-DIS": "discourse",
-    "AM-DSP": "direct speech",
-    "AM-EXT": "extent",
-    "AM-GOL": "goal",
-    "AM-LOC": "location",
-    "AM-LVB": "light verb",
-    "AM-MNR": "manner",
-    "AM-MOD": "modal",
-    "AM-NEG": "negation",
-    "AM-PNC": "purpose",
-    "AM-PRD": "secondary predicate",
-    "AM-PRP": "purpose",
-    "AM-PRR": "predicating relation",
-    "AM-REC": "reciprocal",
-    "AM-TMP": "time",
-    "V": "part of the predicate",
-}
-
-_FIRST = 8  # lemmas that are searched for one by one; to sort all rows takes as long as about ten
+_SEARCHED = 8  # lemmas that are searched for one by one; sorting all rows takes as long as ten
 _FACTS = 3  # columns of a roleset without definition and descriptions
 
 
@@ -109,7 +83,7 @@ class Roleset:
     @property
     def name(self) -> str:
         """The sense without its number: give_up of give_up.07."""
-        return name_of(self.sense)
+        return unnumbered(self.sense)
 
 
 class FrameIndex:
@@ -134,7 +108,7 @@ class FrameIndex:
         """The index of some rolesets; of two with the same sense the first counts."""
         rows: dict[str, str] = {}
         for roleset in rolesets:
-            rows.setdefault(roleset.sense, _encode(roleset))
+            rows.setdefault(roleset.sense, _encode_roleset(roleset))
         return cls(rows, comments)
 
     def __len__(self) -> int:
@@ -160,7 +134,7 @@ class FrameIndex:
         wanted = ("v", "m") if pos == "v" else (pos,)
         found = self._of_lemma(lemma)
         unique = dict.fromkeys(sense for each, sense in found if pos is None or each in wanted)
-        return tuple(sorted(unique, key=lambda sense: name_of(sense).split("_")[0] != lemma))
+        return tuple(sorted(unique, key=lambda sense: unnumbered(sense).split("_")[0] != lemma))
 
     def particle_of(self, sense: str, lemma: str | None = None) -> str | None:
         """What must stand beside a verb for it to have this sense: `up` for give_up.07.
@@ -170,7 +144,7 @@ class FrameIndex:
 
         Several words are joined by `_`: `to_terms`. None if the verb alone can have the sense.
         """
-        verb, _, rest = name_of(sense).partition("_")
+        verb, _, rest = unnumbered(sense).partition("_")
         if lemma in (None, verb):
             return rest or None
         found = [words for pos, words in self.aliases_of(sense) if pos in HEAD_FIRST]
@@ -222,7 +196,7 @@ class FrameIndex:
 
     def _roleset(self, sense: str) -> Roleset:
         if sense not in self._decoded:
-            self._decoded[sense] = _decode(sense, self._rows[sense])
+            self._decoded[sense] = _decode_roleset(sense, self._rows[sense])
         return self._decoded[sense]
 
     def _roles_by_name(self, sense: str) -> dict[str, FrameRole]:
@@ -240,7 +214,7 @@ class FrameIndex:
 
     def _of_lemma(self, lemma: str) -> list[tuple[str, str]]:
         """(part of speech, sense) of what a lemma evokes; the first ones are searched for."""
-        if self._lemmas is not None or len(self._first_lemmas) >= _FIRST:
+        if self._lemmas is not None or len(self._first_lemmas) >= _SEARCHED:
             return self._by_lemma().get(lemma, [])
         if lemma not in self._first_lemmas:
             rows = ((s, row) for s, row in self._rows.items() if lemma in s or lemma in row)
@@ -300,7 +274,7 @@ def _group_by_lemma(rows: Iterable[tuple[str, str]]) -> dict[str, list[tuple[str
     return lemmas
 
 
-def name_of(sense: str) -> str:
+def unnumbered(sense: str) -> str:
     """A sense without its number: give_up of give_up.07."""
     return sense.rpartition(".")[0] or sense
 
@@ -310,7 +284,7 @@ def thematic_role(function: str) -> str | None:
     return _THEMATIC.get(function[:3])
 
 
-def _encode(roleset: Roleset) -> str:
+def _encode_roleset(roleset: Roleset) -> str:
     name = roleset.name
     columns = [
         " ".join(pos if words == name else f"{pos}:{words}" for pos, words in roleset.aliases),
@@ -331,7 +305,7 @@ def _encode_role(role: FrameRole) -> str:
     return "/".join(parts)
 
 
-def _decode(sense: str, row: str) -> Roleset:
+def _decode_roleset(sense: str, row: str) -> Roleset:
     aliases, roles, links, *prose = row.split("\t")
     definition, *descriptions = prose or [""]
     pairs = zip_longest(roles.split(), descriptions[: len(roles.split())], fillvalue="")
@@ -347,7 +321,7 @@ def _decode(sense: str, row: str) -> Roleset:
 def _decode_aliases(sense: str, text: str) -> Iterator[tuple[str, str]]:
     for part in text.split():
         pos, _, words = part.partition(":")
-        yield pos, words or name_of(sense)
+        yield pos, words or unnumbered(sense)
 
 
 def _decode_role(text: str, description: str) -> FrameRole:

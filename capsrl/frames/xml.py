@@ -85,7 +85,7 @@ def _parse_or_repair(file: Path) -> Element | None:
     except NotXmlError as error:
         message = str(error)
     try:
-        repaired = _parse(file, _EXAMPLE.sub(b"", file.read_bytes()))
+        repaired = _parse_xml(file, _EXAMPLE.sub(b"", file.read_bytes()))
     except NotXmlError:
         warnings.warn(f"{message}; it is skipped", stacklevel=2)
         return None
@@ -180,12 +180,12 @@ def parse_frame_file(file: Path) -> Element:
     Raises DataError naming the file, and the line, that is wrong.
     """
     try:
-        return _parse(file, file.read_bytes())
+        return _parse_xml(file, file.read_bytes())
     except OSError as error:
         raise DataError(f"{file}: cannot be read: {error.strerror or error}") from None
 
 
-def _parse(file: Path, content: bytes) -> Element:
+def _parse_xml(file: Path, content: bytes) -> Element:
     builder = TreeBuilder()
     parser = expat.ParserCreate()
     parser.buffer_text = True

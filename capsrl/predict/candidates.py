@@ -28,7 +28,7 @@ from capsrl.frames.english import (
     senses_by_pos,
     spellings_of,
 )
-from capsrl.frames.index import FrameIndex, name_of
+from capsrl.frames.index import FrameIndex, unnumbered
 from capsrl.predict import Floats
 from capsrl.predict.inventory import Inventory, pattern_of, sense_from
 from capsrl.sentence import Sentence
@@ -188,7 +188,7 @@ class CandidateFinder:
         return bool(self.inventory.candidates_of(lemma) or aliases_of(lemma, self.frames))
 
     def _sense(self, name: str, context: Context) -> _Sense:
-        pattern = pattern_of(name, name_of(name).partition("_")[0])
+        pattern = pattern_of(name, unnumbered(name).partition("_")[0])
         patterns = self.inventory.patterns
         pattern_id = patterns.id(pattern) if pattern in patterns else None
         return _Sense(name, self._ids.get(name), pattern_id, context)

@@ -3,15 +3,15 @@
 sentences ──matching──▶ matches ──counts──▶ scores ──significance──▶ confidence intervals and tests
                          └──breakdown──▶ the same scores by role, length, ...
                          └──mistakes──▶ which roles are confused, and every mistake by itself
-          ──spans──▶ scores of phrases, as in CoNLL-2005
+          ──phrases──▶ scores of phrases, as in CoNLL-2005
 """
 
 from capsrl.score.breakdown import BREAKDOWNS, Row
 from capsrl.score.counts import PRF, Counts
 from capsrl.score.matching import MODES, Mode
 from capsrl.score.mistakes import Comparison, Confusion, compare_sentences
+from capsrl.score.phrase_scores import PhraseScores
 from capsrl.score.scorer import MisalignedError, Scores, official_lines, score, score_systems
-from capsrl.score.spans import SpanScores
 
 __all__ = [
     "BREAKDOWNS",
@@ -24,7 +24,7 @@ __all__ = [
     "Mode",
     "Row",
     "Scores",
-    "SpanScores",
+    "PhraseScores",
     "compare_sentences",
     "official_lines",
     "score",

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from capsrl.errors import ConfigError
 from capsrl.score.counts import PRF, percent
-from capsrl.score.matching import EMPTY, Match, Reading, split_sense
+from capsrl.score.matching import EMPTY, Compared, Match, split_sense
 from capsrl.sentence import Sentence
 
 # name -> what its rows are, in words
@@ -67,7 +67,7 @@ class Breakdowns:
     """Accumulates rows sentence by sentence; `tables` returns them in a readable order."""
 
     def __init__(self, by: Collection[str], seen: Seen | None = None) -> None:
-        _check(by, seen)
+        _check_names(by, seen)
         self._seen = seen or Seen()
         self._tables: dict[str, dict[str | int, Row]] = {name: {} for name in by}
         placers: Mapping[str, Callable[[Sentence, Match], str | int]] = {
@@ -101,7 +101,7 @@ class Breakdowns:
         return "seen" if item in known else "unseen"
 
 
-def _check(by: Collection[str], seen: Seen | None) -> None:
+def _check_names(by: Collection[str], seen: Seen | None) -> None:
     unknown = [name for name in by if name not in BREAKDOWNS]
     if unknown:
         raise ConfigError(
@@ -162,7 +162,7 @@ def _row_name(name: str, key: str | int) -> str:
     return str(key)
 
 
-def _main(match: Match) -> Reading:
+def _main(match: Match) -> Compared:
     reading = match.gold or match.pred
     assert reading is not None, "a match has at least one side"
     return reading

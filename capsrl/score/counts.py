@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from capsrl.score.matching import Arc, Match, Reading
-from capsrl.score.primesrl import is_core
+from capsrl.score.matching import Arc, Compared, Match, is_core
 
 
 def percent(part: int, whole: int) -> float:
@@ -83,14 +82,14 @@ class Counts:
         self.exact_sentences += exact
         return (self._correct - before[0], self._gold - before[1], self._pred - before[2])
 
-    def _add_gold(self, reading: Reading | None) -> None:
+    def _add_gold(self, reading: Compared | None) -> None:
         if reading is not None:
             self.gold_predicates += 1
             self.gold_arguments += len(reading.arguments)
             self.gold_core += _count_core(reading.arguments)
             self.gold_repeated += has_repeated_role(reading.arguments)
 
-    def _add_pred(self, reading: Reading | None) -> None:
+    def _add_pred(self, reading: Compared | None) -> None:
         if reading is not None:
             self.pred_predicates += 1
             self.pred_arguments += len(reading.arguments)

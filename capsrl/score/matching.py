@@ -2,17 +2,20 @@
 
 What counts as right depends on the mode: as in the CoNLL-2009 scorer, the same with lemmas, or as
 in PriMeSRL-Eval (Jindal et al., 2022). All counts derive from these matches.
+
+In PriMeSRL-Eval an argument in several pieces is one argument, right only if all of its pieces
+are; a reference is right only if what it refers to is right too. The rules are those of the
+authors' published code, restated; on the 19 worked examples that come with it the figures agree.
 """
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal, get_args
 
 from capsrl.errors import DataError
-from capsrl.score.primesrl import is_core, merge_arguments
-from capsrl.sentence import Proposition, Sentence
+from capsrl.sentence import Argument, Proposition, Sentence
 
 Mode = Literal["official", "strict", "primesrl"]
 MODES: tuple[Mode, ...] = get_args(Mode)
@@ -20,11 +23,12 @@ MODES: tuple[Mode, ...] = get_args(Mode)
 # An argument as it is compared: its role and its words, one word unless the mode merges some.
 Arc = tuple[str, tuple[int, ...]]
 
+CONTINUATION, REFERENCE = "C-", "R-"
 EMPTY = frozenset((None, "", "_", "-"))  # the Chinese files of 2009 write a dash
 
 
 @dataclass(slots=True)
-class Reading:
+class Compared:
     """A proposition prepared for comparison in a mode.
 
     sense      the PRED as written
@@ -47,8 +51,8 @@ class Match:
     """
 
     predicate: int
-    gold: Reading | None
-    pred: Reading | None
+    gold: Compared | None
+    pred: Compared | None
     sense_right: bool = False
     correct: Set[Arc] = frozenset()
     n_found: int = 0
@@ -86,7 +90,7 @@ def match_sentence(gold: Sentence, pred: Sentence, mode: Mode = "official") -> l
     return matches
 
 
-def _match(predicate: int, gold: Reading, pred: Reading, mode: Mode) -> Match:
+def _match(predicate: int, gold: Compared, pred: Compared, mode: Mode) -> Match:
     sense_right = gold.key == pred.key
     if gold.arguments == pred.arguments:
         correct, n_found = gold.arguments, len(gold.arguments)
@@ -97,14 +101,14 @@ def _match(predicate: int, gold: Reading, pred: Reading, mode: Mode) -> Match:
     return Match(predicate, gold, pred, sense_right, correct, n_found)
 
 
-def _count_same_words(gold: Reading, pred: Reading) -> int:
+def _count_same_words(gold: Compared, pred: Compared) -> int:
     gold_words = Counter(words for _, words in gold.arguments)
     pred_words = Counter(words for _, words in pred.arguments)
     return (gold_words & pred_words).total()
 
 
-def _readings(sentence: Sentence, mode: Mode) -> dict[int, Reading]:
-    readings: dict[int, Reading] = {}
+def _readings(sentence: Sentence, mode: Mode) -> dict[int, Compared]:
+    readings: dict[int, Compared] = {}
     for proposition in sentence.propositions:
         sense = proposition.sense
         if sense is None or sense in EMPTY:
@@ -115,7 +119,7 @@ def _readings(sentence: Sentence, mode: Mode) -> dict[int, Reading]:
                 f"at word {proposition.predicate + 1}"
             )
         key = _official_key(sense) if mode == "official" else _strict_key(sense)
-        readings[proposition.predicate] = Reading(sense, key, _arguments(proposition, mode))
+        readings[proposition.predicate] = Compared(sense, key, _arguments(proposition, mode))
     return readings
 
 
@@ -145,3 +149,37 @@ def _official_key(sense: str) -> str:
 def _strict_key(sense: str) -> str:
     lemma, number = split_sense(sense)
     return f"{lemma}.{_official_key(sense)}" if lemma != number else sense
+
+
+@cache
+def is_core(role: str) -> bool:
+    """Whether a role is numbered, so that its meaning depends on the sense of the predicate."""
+    return any(character.isdigit() for character in role)
+
+
+def merge_arguments(arguments: Iterable[Argument]) -> set[tuple[str, tuple[int, ...]]]:
+    """The arguments of one proposition as (role, words), words of a merged argument together.
+
+    `C-A1` joins the first A1 of the sentence; without one it is the A1 itself, and later pieces
+    join it. `R-A1` stands for its own word and that of the first A1, in this order, or for its
+    own alone where there is none. `C-V` is a piece of the predicate, not an argument.
+    """
+    ordered = sorted({(a.word, a.role) for a in arguments if a.role not in ("", "_", "-")})
+    first: dict[str, int] = {}  # word of the first argument of each role
+    for word, role in ordered:
+        first.setdefault(role, word)
+    pieces: dict[tuple[str, int], list[int]] = {}  # (role, main word) -> its words
+    merged: set[tuple[str, tuple[int, ...]]] = set()
+    for word, role in ordered:
+        if role.startswith(REFERENCE):
+            antecedent = first.get(role.removeprefix(REFERENCE))
+            merged.add((role, (word,) if antecedent is None else (word, antecedent)))
+        elif not role.startswith(CONTINUATION):
+            pieces[role, word] = [word]
+    for word, role in ordered:
+        if role.startswith(CONTINUATION):
+            whole = role.removeprefix(CONTINUATION)
+            main = first.setdefault(whole, word)
+            pieces.setdefault((whole, main), []).append(word)
+    merged |= {(role, tuple(sorted(words))) for (role, _), words in pieces.items()}
+    return {(role, words) for role, words in merged if role not in ("V", "R-V")}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from capsrl.score.matching import Arc, Match, Mode, Reading, match_sentence
+from capsrl.score.matching import Arc, Compared, Match, Mode, match_sentence
 from capsrl.sentence import Argument, Proposition, Sentence
 
 WRONG_ROLE, WRONG_HEAD = "wrong role", "wrong head"
@@ -196,7 +196,7 @@ def most_common(
     return sorted(wrong, key=lambda each: (-each[2], each[0] or "~", each[1] or "~"))
 
 
-def _sense(reading: Reading | None) -> str | None:
+def _sense(reading: Compared | None) -> str | None:
     return None if reading is None else reading.sense
 
 

@@ -8,14 +8,17 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import Any
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.score.breakdown import Breakdowns, Row, Seen
-from capsrl.score.counts import PRF, Counts
+from capsrl.score.breakdown import OF_ARGUMENTS, Breakdowns, Row, Seen
+from capsrl.score.counts import PRF, Counts, percent
 from capsrl.score.matching import MODES, Mode, match_sentence
-from capsrl.score.mistakes import Confusion
-from capsrl.score.spans import SpanScores
+from capsrl.score.mistakes import Confusion, most_common
+from capsrl.score.phrase_scores import PREDICATE, PhraseScores
 from capsrl.sentence import Sentence
+
+NONE = "none"  # in place of a role: there is no such argument
 
 
 class MisalignedError(DataError):
@@ -52,7 +55,7 @@ class Scores:
     sentence_counts  (correct, gold, predicted) -> number of sentences with these counts in
                      this mode, what `capsrl.score.significance` resamples
     breakdowns       breakdown -> row -> figures, for those asked for
-    spans            the scores of the phrases, if asked for; the same in every mode
+    phrases          the scores of the phrases, if asked for; the same in every mode
     confusion        which roles and senses are taken for which, if asked for
     """
 
@@ -61,7 +64,7 @@ class Scores:
     official: Counts
     sentence_counts: Mapping[tuple[int, ...], int]
     breakdowns: Mapping[str, Mapping[str, Row]]
-    spans: SpanScores | None = None
+    phrases: PhraseScores | None = None
     confusion: Confusion | None = None
 
     @property
@@ -92,7 +95,7 @@ def score(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
-    spans: bool = False,
+    phrases: bool = False,
     confusion: bool = False,
 ) -> Scores:
     """Compare predicted propositions with gold ones, sentence by sentence.
@@ -102,13 +105,13 @@ def score(
            under the right sense, and C- and R- arguments only together with what they continue
     by     breakdowns wanted, names from `capsrl.score.BREAKDOWNS`
     train  the sentences trained on, for the breakdowns by seen lemma and sense
-    spans  score the phrases of arguments too, as `capsrl.score.spans` does
+    phrases  score the phrases of arguments too, as `capsrl.score.phrase_scores` does
     confusion  count which roles and senses are taken for which
     Raises MisalignedError, a DataError, at the first sentence that is not the same in both, and
     ConfigError for an unknown mode or breakdown.
     """
     return score_systems(
-        gold, [pred], mode=mode, by=by, train=train, spans=spans, confusion=confusion
+        gold, [pred], mode=mode, by=by, train=train, phrases=phrases, confusion=confusion
     )[0][0]
 
 
@@ -119,7 +122,7 @@ def score_systems(
     mode: Mode = "official",
     by: Collection[str] = (),
     train: Iterable[Sentence] | None = None,
-    spans: bool = False,
+    phrases: bool = False,
     confusion: bool = False,
 ) -> tuple[list[Scores], Counter[tuple[int, ...]]]:
     """Score several predictions in one pass over gold.
@@ -134,7 +137,7 @@ def score_systems(
         _Collector(
             mode,
             Breakdowns(by, seen),
-            SpanScores() if spans else None,
+            PhraseScores() if phrases else None,
             Confusion() if confusion else None,
         )
         for _ in systems
@@ -155,7 +158,7 @@ class _Collector:
         self,
         mode: Mode,
         breakdowns: Breakdowns,
-        spans: SpanScores | None,
+        phrases: PhraseScores | None,
         confusion: Confusion | None,
     ) -> None:
         self._mode = mode
@@ -163,7 +166,7 @@ class _Collector:
         self._counts = self._official if mode == "official" else Counts()
         self._sentence_counts: Counter[tuple[int, ...]] = Counter()
         self._breakdowns = breakdowns
-        self._spans = spans
+        self._phrases = phrases
         self._confusion = confusion
 
     def add(self, gold: Sentence, pred: Sentence) -> tuple[int, int, int]:
@@ -174,8 +177,8 @@ class _Collector:
             triple = self._counts.add(matches)
         self._sentence_counts[triple] += 1
         self._breakdowns.add(gold, matches)
-        if self._spans is not None:
-            self._spans.add(gold, pred)
+        if self._phrases is not None:
+            self._phrases.add(gold, pred)
         if self._confusion is not None:
             self._confusion.add(matches)
         return triple
@@ -187,7 +190,7 @@ class _Collector:
             self._official,
             self._sentence_counts,
             self._breakdowns.tables(),
-            self._spans,
+            self._phrases,
             self._confusion,
         )
 
@@ -245,4 +248,125 @@ def _three_lines(name: str, part: str, of_pred: str, of_gold: str, figures: PRF)
         f"{name}_precision": f"{part} / {of_pred} * 100 = {figures.precision:.2f} %",
         f"{name}_recall": f"{part} / {of_gold} * 100 = {figures.recall:.2f} %",
         f"{name}_f1": f"{figures.f1:.2f}",
+    }
+
+
+def scores_to_dict(scores: Scores) -> dict[str, Any]:
+    """Everything in the Scores, by name, as `capsrl score --json` prints it.
+
+    official   percentages rounded to two decimals, the very numbers the official scorer prints,
+               its lines, and the counts they come from
+    scores     the same percentages in the mode asked for, not rounded, and their counts
+    subtasks, exact_match, duplicate_roles, breakdowns: likewise in that mode, not rounded
+    spans      those of the phrases, if they were scored, not rounded
+    confusion  if it was counted: `matrix` has the gold role of `roles` as row, the predicted one as
+               column; the last stands for no argument
+    """
+    counts, official = scores.counts, _main_figures(scores.official)
+    report = {
+        "mode": scores.mode,
+        "sentences": counts.sentences,
+        "official": {
+            **{name: float(f"{value:.2f}") for name, value in official.items()},
+            "lines": official_lines(scores.official),
+            "counts": scores.official.as_dict(),
+        },
+        "scores": {**_main_figures(counts), "counts": counts.as_dict()},
+        "subtasks": _subtasks(counts),
+        "exact_match": {
+            "propositions": counts.exact_match,
+            "arguments": counts.exact_arguments,
+            "sentences": counts.exact_semantic_match,
+        },
+        "duplicate_roles": {
+            "gold": scores.official.gold_repeated,
+            "pred": scores.official.pred_repeated,
+        },
+        "breakdowns": {
+            name: _breakdown_rows(name, rows) for name, rows in scores.breakdowns.items()
+        },
+    }
+    if scores.phrases is not None:
+        report["spans"] = _phrase_figures(scores.phrases)
+    if scores.confusion is not None:
+        report["confusion"] = _confusion(scores.confusion)
+    return report
+
+
+def _confusion(confusion: Confusion) -> dict[str, Any]:
+    return {
+        "roles": [NONE if role is None else role for role in confusion.labels()],
+        "matrix": confusion.matrix(),
+        "senses": [
+            {"gold": gold, "pred": pred, "count": count}
+            for gold, pred, count in most_common(confusion.senses)
+        ],
+    }
+
+
+def _phrase_figures(scores: PhraseScores) -> dict[str, Any]:
+    return {
+        **_prf(scores.overall),
+        "end_to_end": _prf(scores.end_to_end),
+        "exact_propositions": _share(scores.exact_propositions, scores.gold_propositions),
+        "boundaries_of_right_heads": _share(scores.same_phrases, scores.same_heads),
+        "without_phrase": {"gold": scores.gold_heads, "pred": scores.pred_heads},
+        "roles": {role: _prf(prf) for role, prf in scores.by_role().items()},
+        "predicates": _prf(scores.roles.get(PREDICATE, PRF())),
+    }
+
+
+def _share(correct: int, of: int) -> dict[str, float]:
+    return {"percent": percent(correct, of), "correct": correct, "of": of}
+
+
+def _main_figures(counts: Counts) -> dict[str, float]:
+    figures = {}
+    for name, prf in (
+        ("labeled", counts.labeled),
+        ("unlabeled", counts.unlabeled),
+        ("proposition", counts.propositions),
+    ):
+        figures[f"{name}_precision"] = prf.precision
+        figures[f"{name}_recall"] = prf.recall
+        figures[f"{name}_f1"] = prf.f1
+    figures["exact_semantic_match"] = counts.exact_semantic_match
+    return figures
+
+
+def _subtasks(counts: Counts) -> dict[str, Any]:
+    return {
+        "predicate_identification": _prf(counts.predicates),
+        "sense_accuracy": counts.sense_accuracy,
+        "predicates": _prf(counts.senses),
+        "argument_identification": _prf(counts.argument_positions),
+        "argument_classification_accuracy": counts.role_accuracy,
+        "arguments": _prf(counts.arguments),
+        "core_arguments": _prf(counts.core_arguments),
+        "context_arguments": _prf(counts.context_arguments),
+    }
+
+
+def _prf(prf: PRF) -> dict[str, float]:
+    return {
+        "precision": prf.precision,
+        "recall": prf.recall,
+        "f1": prf.f1,
+        "correct": prf.correct,
+        "gold": prf.gold,
+        "pred": prf.pred,
+    }
+
+
+def _breakdown_rows(name: str, rows: Mapping[str, Row]) -> dict[str, dict[str, float]]:
+    if name in OF_ARGUMENTS:
+        return {key: _prf(row) for key, row in rows.items()}
+    return {
+        key: {
+            **_prf(row),
+            "exact_match": row.exact_match,
+            "exact": row.exact,
+            "propositions": row.propositions,
+        }
+        for key, row in rows.items()
     }

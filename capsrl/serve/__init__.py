@@ -1,10 +1,9 @@
 """The web service: a JSON API over HTTP, and a page that shows propositions.
 
 app.py            the routes, and the labeler behind them
-requests.py       reads the body of a request and checks it -> LabelRequest
+requests.py       reads the body of a request within limits and checks it -> LabelRequest
 batcher.py        collects requests that arrive together into batches, worked on by a few threads
 labeling.py       labels a batch of requests and writes JSON, CSV or CoNLL-2009 -> LabelResponse
-limits.py         the largest request, the longest queue, the timeouts
 observability.py  the log, the metrics, and the middleware that feeds both
 openapi.py        models and examples of /openapi.json, and /docs
 page.py, static/  the page

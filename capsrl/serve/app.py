@@ -24,11 +24,10 @@ from capsrl.predict.folder import fingerprint
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
 from capsrl.serve.labeling import LabelResponse, label_requests
-from capsrl.serve.limits import Limits
 from capsrl.serve.observability import Metrics, RequestLog, log_fields
 from capsrl.serve.openapi import refusals
 from capsrl.serve.page import add_page
-from capsrl.serve.requests import Format, LabelRequest, explain, read_request
+from capsrl.serve.requests import Format, LabelRequest, Limits, explain, read_request
 
 _FORMAT = Annotated[Format, Query(description="csv: a row per argument; conll09: per word.")]
 
@@ -59,7 +58,7 @@ def make_app(
     _add_routes(app, service, guarded)
     openapi.add_schemas(app)
     openapi.add_docs(app)
-    add_page(app, service.label, labeler.folder, guarded)
+    add_page(app, service.answer, labeler.folder, guarded)
     if cors:
         app.add_middleware(
             CORSMiddleware,
@@ -121,7 +120,7 @@ class Service:
             version=__version__,
             fingerprint=fingerprint(folder) if folder else None,
         )
-        concurrent = labeler.backend.concurrent
+        concurrent = labeler.backend.concurrent is None  # one batch per thread
         self.labeler = copy(labeler)
         self.labeler.threads = 1 if concurrent else labeler.threads  # the batcher has several
         self.batcher: Batcher[LabelRequest, LabelResponse] = Batcher(
@@ -144,12 +143,18 @@ class Service:
 
     async def label(self, request: Request, format: _FORMAT = "json") -> Response:
         """Find the predicates of texts, with their senses and arguments."""
+        response = await self.answer(request, format)
+        media_type = openapi.MEDIA_TYPES[format]
+        return Response(response.body, media_type=media_type, headers={"X-Model": self._model})
+
+    async def answer(self, request: Request, format: Format = "json") -> LabelResponse:
+        """Label the texts of a request, and log how much there was to do."""
         label_request = await read_request(request, self.limits, format)
         log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
         response = await self._respond(request, label_request)
-        log_fields(request, sentences=response.sentences, propositions=response.propositions)
-        media_type = openapi.MEDIA_TYPES[format]
-        return Response(response.body, media_type=media_type, headers={"X-Model": self._model})
+        counts = {"sentences": len(response.sentences), "propositions": response.n_propositions}
+        log_fields(request, **counts)
+        return response
 
     async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse:
         """The response to a request; raises ClientDisconnect if its client does not wait for it."""

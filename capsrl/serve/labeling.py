@@ -13,13 +13,13 @@ from capsrl.formats.conll09 import format_conll09
 from capsrl.labeler import Labeler
 from capsrl.options import Options
 from capsrl.sentence import Sentence
-from capsrl.serve.limits import MAX_PAIRS
 from capsrl.serve.requests import LabelRequest
 from capsrl.tables.cells import argument_rows
 from capsrl.tables.columns import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
 
+MAX_PAIRS = 2_000_000  # of `_most_pairs`; some 15 s if all words are predicates
 _MAX_MESSAGE = 300  # characters; a message may quote a value of any length
 
 Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
@@ -27,12 +27,21 @@ Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
 
 @dataclass(frozen=True)
 class LabelResponse:
-    """The body of a response, and the numbers of what is in it."""
+    """The body of a response, and the sentences in it, those of several texts if `many`."""
 
     body: bytes
-    sentences: int
-    words: int
-    propositions: int
+    sentences: Sequence[Sentence] = ()
+    many: bool = False
+
+    @property
+    def n_words(self) -> int:
+        """The number of words in the sentences."""
+        return sum(map(len, self.sentences))
+
+    @property
+    def n_propositions(self) -> int:
+        """The number of propositions in the sentences."""
+        return sum(len(sentence.propositions) for sentence in self.sentences)
 
 
 def label_requests(
@@ -74,7 +83,7 @@ def _label_group(
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
-        raise HTTPException(422, "the sentences are too long; end them by full stops")
+        raise HTTPException(422, "sentences are too long; split the text")
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
@@ -106,9 +115,8 @@ def _respond(
         body = "".join(map(format_conll09, filled))
     else:
         missing = sorted(outside(labeled[0], request.at)) if request.at else []
-        body = _write_json(request, texts, missing, model)
-    n_propositions = sum(len(sentence.propositions) for sentence in sentences)
-    return LabelResponse(body.encode(), len(sentences), sum(map(len, sentences)), n_propositions)
+        body = _json_body(request, texts, missing, model)
+    return LabelResponse(body.encode(), sentences, request.many)
 
 
 def _write_csv(texts: Texts) -> str:
@@ -120,7 +128,7 @@ def _write_csv(texts: Texts) -> str:
     return "".join(csv_parts(chain(*tables), ARGUMENT_COLUMNS))
 
 
-def _write_json(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
+def _json_body(request: LabelRequest, texts: Texts, missing: Sequence[int], model: str) -> str:
     results = [f'"sentences": [{", ".join(each.to_json() for each in text)}]' for text in texts]
     if request.many:
         listed = ", ".join(f"{{{result}}}" for result in results)

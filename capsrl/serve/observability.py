@@ -60,9 +60,9 @@ class Metrics:
         self._batches.observe(len(responses))
         for response in responses:
             if isinstance(response, LabelResponse):
-                self._sentences.inc(response.sentences)
-                self._words.inc(response.words)
-                self._propositions.inc(response.propositions)
+                self._sentences.inc(len(response.sentences))
+                self._words.inc(response.n_words)
+                self._propositions.inc(response.n_propositions)
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""

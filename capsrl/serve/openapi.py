@@ -12,19 +12,18 @@ from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
 from capsrl.formats.fields import schema_components
-from capsrl.serve.limits import Limits
-from capsrl.serve.requests import TextRequest, TextsRequest
+from capsrl.serve.requests import Limits, TextRequest, TextsRequest
 
 Json = dict[str, Any]
 
 MEDIA_TYPES = {"json": "application/json", "csv": "text/csv", "conll09": "text/plain"}
 _REF = "#/components/schemas/{model}"
-_TEXT = {"text": "Hiti signed the contract."}
+_EXAMPLE = {"text": "Hiti signed the contract."}
 EXAMPLES: dict[str, Json] = {
-    "One text": _TEXT,
+    "One text": _EXAMPLE,
     "Several texts, no improbable roles": {"texts": ["Hiti left.", "Dogs bark."], "threshold": 0.5},
-    "Predicates given by character offset": _TEXT | {"at": [5]},
-    "Role probabilities of each iteration": _TEXT | {"iterations": 3, "trace": True},
+    "Predicates given by character offset": _EXAMPLE | {"at": [5]},
+    "Role probabilities of each iteration": _EXAMPLE | {"iterations": 3, "trace": True},
 }
 
 

@@ -1,9 +1,8 @@
 """The demo page: its files, the model card, and labeled text drawn for it."""
 
 import asyncio
-import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,11 +12,10 @@ from fastapi.staticfiles import StaticFiles
 from markdown_it import MarkdownIt
 
 from capsrl import __version__
-from capsrl.formats.fields import sentence_from_dict
 from capsrl.sentence import Proposition, Sentence
+from capsrl.serve.labeling import LabelResponse
 from capsrl.show.drawing import svg_lines
-from capsrl.show.html_page import show_style
-from capsrl.show.proposition_html import heading_html, phrases_html, table_html
+from capsrl.show.html_page import heading_html, phrases_html, show_style, table_html
 from capsrl.text.spacing import text_of
 
 STATIC = Path(__file__).parent / "static"
@@ -27,15 +25,16 @@ _POLICY = (
     "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
-_Label = Callable[[Request], Awaitable[Response]]
+_Answer = Callable[[Request], Awaitable[LabelResponse]]
 
 
-def add_page(app: FastAPI, label: _Label, folder: Path | None, guarded: dict[str, Any]) -> None:
+def add_page(app: FastAPI, answer: _Answer, folder: Path | None, guarded: dict[str, Any]) -> None:
     """Add the page at /, its files, the model card, and POST /page/label, which draws responses."""
 
     async def draw(request: Request, width: Annotated[int, Query(ge=100, le=4000)]) -> Response:
-        body = bytes((await label(request)).body)
-        return await asyncio.to_thread(lambda: JSONResponse(_draw(body, width)))
+        answered = await answer(request)
+        sentences = () if answered.many else answered.sentences  # one text at a time
+        return await asyncio.to_thread(lambda: JSONResponse(_draw(sentences, width)))
 
     pages: dict[str, Callable[[], Response]] = {
         "/": lambda: _fill("index.html"),
@@ -64,15 +63,15 @@ def _card_html(folder: Path | None) -> str:
     return re.sub("(?s)<table>.*?</table>", r'<div class="scroll" tabindex="0">\g<0></div>', html)
 
 
-def _draw(body: bytes, width: int) -> dict[str, Any]:
+def _draw(sentences: Sequence[Sentence], width: int) -> dict[str, Any]:
     drawn: list[dict[str, Any]] = []
-    for sentence in map(sentence_from_dict, json.loads(body).get("sentences", ())):
-        propositions = [_parts(sentence, each, width) for each in sentence.propositions]
+    for sentence in sentences:
+        propositions = [_drawn_parts(sentence, each, width) for each in sentence.propositions]
         drawn.append({"text": text_of(sentence), "propositions": propositions})
     return {"sentences": drawn}
 
 
-def _parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
+def _drawn_parts(sentence: Sentence, proposition: Proposition, width: int) -> dict[str, Any]:
     return {
         "predicate": proposition.predicate,
         "sense": proposition.sense,

@@ -13,11 +13,38 @@ from pydantic import BeforeValidator, ConfigDict, Field, ValidationError, create
 from pydantic_core import from_json
 
 from capsrl.options import Options, PredicatePos
-from capsrl.serve.limits import MAX_ITERATIONS, MAX_PREDICATES, MAX_TEXTS, Limits
 
 Format = Literal["json", "csv", "conll09"]
 
+MAX_ITERATIONS = 10  # the paper goes to 6; the size of a trace grows with them
+MAX_PREDICATES = 1000
+MAX_TEXTS = 100
 _MAX_SHOWN = 60  # characters of a value in a message
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The limits of one server.
+
+    body              bytes of a request body
+    drain             bytes of an oversized body that are read and dropped before it is refused:
+                      a client that is still sending could not read the response
+    characters        total length of the texts of a request
+    trace_characters  the same for a request with a trace, whose size is words x predicates
+    seconds           time to receive a request, and time to answer it
+    queue             number of requests that may wait
+    batch             number of requests labeled together; None: 8 with onnx, else 32
+    batch_characters  total length of their texts, unless a single request is longer
+    """
+
+    body: int = 1 << 20
+    drain: int = 16 << 20
+    characters: int = 20_000
+    trace_characters: int = 4_000
+    seconds: float = 30.0
+    queue: int = 64
+    batch: int | None = None
+    batch_characters: int = 10_000
 
 
 @dataclass(frozen=True)
@@ -48,7 +75,7 @@ def _to_int(value: object) -> object:
 
 _Offset = Annotated[int, Field(ge=0), BeforeValidator(_to_int)]
 _THRESHOLDS = ("threshold", "sense_threshold", "proposition_threshold")
-_TYPES = {  # where JSON has other types than `Options`, or a request has limits
+_FIELD_TYPES = {  # where JSON has other types than `Options`, or a request has limits
     "pos": Annotated[list[PredicatePos], Field(min_length=1)] | None,
     "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
     **dict.fromkeys(_THRESHOLDS, Annotated[float, Field(ge=0, le=1)]),
@@ -57,7 +84,7 @@ _TYPES = {  # where JSON has other types than `Options`, or a request has limits
 
 def _option_fields() -> dict[str, Any]:
     """The fields of `Options` for a pydantic model."""
-    types = get_type_hints(Options) | _TYPES
+    types = get_type_hints(Options) | _FIELD_TYPES
     return {
         field.name: (types[field.name], Field(field.default, description=field.metadata["help"]))
         for field in fields(Options)

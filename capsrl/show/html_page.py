@@ -8,17 +8,23 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from capsrl.sentence import Sentence
-from capsrl.show.colors import role_style
-from capsrl.show.drawing import svg_lines
-from capsrl.show.formatting import GUESS_NOTE, escaped
-from capsrl.show.proposition_html import heading_html, table_html
+from capsrl.sentence import Argument, Proposition, Sentence
+from capsrl.show.colors import ROLES, base_role, role_class, role_meaning, role_style
+from capsrl.show.drawing import sense_label, svg_lines
+from capsrl.show.formatting import (
+    GUESS_NOTE,
+    RoleHistory,
+    escaped,
+    histories_or_arguments,
+    show_probability,
+)
 from capsrl.text.phrases import with_phrases
-from capsrl.text.spacing import text_of
+from capsrl.text.spacing import spaces_before, text_of
 
 _WIDTH = 760.0  # of drawings
+_SMALL = 0.05  # probabilities of iterations below this are left blank
 _PHRASES = '<span class="capsrl-wide">Phrases are underlined, head words more thickly.</span>'
-_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
+_PAGE_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
 _TRACE_NOTE = (
     "1, 2, ...: the network's own probability after each iteration, blank below 0.05, bold where "
     'the word had the role<span class="capsrl-wide">; the column probability is calibrated (if the '
@@ -46,7 +52,7 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
-        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_NOTE}</p>\n'
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_PAGE_NOTE}</p>\n'
     )
     note = f"<p>{_TRACE_NOTE}</p>\n"  # stands before the first sentence with a trace
     for number, sentence in enumerate(sentences, start=1):
@@ -75,3 +81,77 @@ def _body(sentence: Sentence, name: str) -> str:
         for each in sentence.propositions
     )
     return f'<h2 dir="auto">{name} {text}</h2>{propositions or "<p>No predicate.</p>"}'
+
+
+def heading_html(proposition: Proposition) -> str:
+    """The predicate, its sense, and what that means if it is known."""
+    heading = f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(sense_label(proposition))}</i>"
+    if proposition.definition:
+        heading += f' <span class="capsrl-definition">{escaped(proposition.definition)}</span>'
+    return heading
+
+
+def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
+    """A list of the phrases of the arguments, sorted by role."""
+    ordered = sorted(proposition.arguments, key=lambda part: ROLES.index(base_role(part.role)))
+    items = "".join(
+        f'<li><span class="capsrl-phrase {role_class(part.role)}" tabindex="0">'
+        f"<b>{escaped(part.role)}</b> {_words_html(sentence, part)}{_tip(part.role, part.meaning)}"
+        "</span></li>"
+        for part in ordered
+    )
+    return f'<ul class="capsrl-phrases">{items}</ul>' if items else ""
+
+
+def table_html(sentence: Sentence, proposition: Proposition) -> str:
+    """A row per argument; with a trace also per role that was given up. Nothing without rows."""
+    rows = histories_or_arguments(proposition)
+    if not rows:
+        return ""
+    # Before the first iteration all roles are equally probable: there is no number to show.
+    numbers = range(max(len(row.probs) for row in rows))
+    steps = [n for n in numbers if any(row.probs[n] >= _SMALL for row in rows)]
+    heads = '<th scope="col">role</th><th scope="col">words</th>'
+    known = any(row.argument and row.argument.probability is not None for row in rows)
+    heads += '<th scope="col" class="capsrl-probability">probability</th>' if known else ""
+    for n in steps:
+        heads += f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>'
+    body = "".join(_table_row(sentence, row, steps, known) for row in rows)
+    kind = ' class="capsrl-traced"' if steps else ""
+    return f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _table_row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:
+    part = row.argument
+    role, color = escaped(row.role), role_class(row.role)
+    small = f"<small>{escaped(part.meaning)}</small>" if part and part.meaning else ""
+    number = show_probability(part.probability if part else None)
+    cells = f'<td class="capsrl-probability">{number}</td>' if known else ""
+    for n in steps:
+        shown = show_probability(row.probs[n]) if row.probs[n] >= _SMALL else ""
+        kind = f"capsrl-step capsrl-{row.states[n]} capsrl-bar{10 * row.probs[n]:.0f} {color}"
+        cells += f'<td class="{kind}" data-step="{n}"><span>{shown}</span></td>'
+    return (
+        f'<tr data-states="{row.states}"><th scope="row"><span class="capsrl-role {color}" '
+        f'tabindex="0" data-role="{role}">{role if part else f"<s>{role}</s>"}'
+        f'{_tip(row.role)}</span></th><td class="capsrl-words" dir="auto">'
+        f"{_words_html(sentence, part or Argument(row.role, row.word))}{small}</td>{cells}</tr>"
+    )
+
+
+def _tip(role: str, meaning: str | None = None) -> str:
+    """What a role means, which style sheets show on hover and focus."""
+    known = "; ".join(dict.fromkeys(text for text in (meaning, role_meaning(role)) if text))
+    return f'<span class="capsrl-tip"> {escaped(known)}</span>' if known else ""
+
+
+def _words_html(sentence: Sentence, part: Argument) -> str:
+    """The phrase of an argument with its head word in bold."""
+    phrase = part.phrase
+    first, last = (phrase.first, phrase.last) if phrase else (part.word, part.word)
+    words = sentence.words[first : last + 1]
+    parts = ""
+    for number, (word, space) in enumerate(zip(words, spaces_before(words), strict=True), first):
+        shown = f"<b>{escaped(word)}</b>" if number == part.word else escaped(word)
+        parts += " " * space + shown
+    return f'<span class="capsrl-text" dir="auto">{parts}</span>'

@@ -10,8 +10,15 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.text import Text
 
 from capsrl.sentence import Proposition, Sentence
-from capsrl.show.formatting import GUESS_NOTE, show_offsets, show_probability, show_sense, visible
-from capsrl.show.role_history import RoleHistory, histories_or_arguments
+from capsrl.show.formatting import (
+    GUESS_NOTE,
+    RoleHistory,
+    histories_or_arguments,
+    show_offsets,
+    show_probability,
+    show_sense,
+    visible,
+)
 from capsrl.text.phrases import with_phrases
 from capsrl.text.spacing import text_of
 
@@ -75,7 +82,7 @@ def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
         n_steps = max((len(row.probs) for row in rows), default=0)
         steps = [["start", *map(str, range(1, n_steps))]] if n_steps else []
         heads = [[Text(), Text(), *(Text(name, "dim") for name in names)] for names in steps]
-        lines += _aligned([*heads, *(_cells(sentence, row) for row in rows)])
+        lines += _in_columns([*heads, *(_row_cells(sentence, row) for row in rows)])
     return lines if sentence.propositions else [*lines, _Wrapped(Text("no proposition", "dim"), 2)]
 
 
@@ -90,28 +97,28 @@ def _heading(sentence: Sentence, proposition: Proposition) -> Text:
     return Text("  ").join(Text(*part) for part in parts if part[0])
 
 
-def _cells(sentence: Sentence, row: RoleHistory) -> list[Text]:
+def _row_cells(sentence: Sentence, row: RoleHistory) -> list[Text]:
     """Role, word, numbers, meaning; a row without a trace also has offsets and phrase."""
     part, style = row.argument, "" if row.argument else "dim"
     role = Text(visible(row.role), "bold green") if part else Text(f"({visible(row.role)})", style)
-    cells = [role, _short(sentence.words[row.word], style)]
+    cells = [role, _shortened(sentence.words[row.word], style)]
     for prob, best in zip(row.probs, row.best, strict=True):
         other = "" if best == row.role else f" {visible(best)}"
         cells.append(Text(show_probability(prob) + other, style))
     if part and not row.probs:
         phrase = part.phrase.text if part.phrase else ""
         offsets = Text(show_offsets(part, sentence), "dim")
-        cells += [Text(show_probability(part.probability)), offsets, _short(phrase or "")]
+        cells += [Text(show_probability(part.probability)), offsets, _shortened(phrase or "")]
     return [*cells, Text(visible(part.meaning or "") if part else "", "italic")]
 
 
-def _short(text: str, style: str = "") -> Text:
+def _shortened(text: str, style: str = "") -> Text:
     short = Text(visible(" ".join(text.split())), style)
     short.truncate(_LONGEST, overflow="ellipsis")
     return short
 
 
-def _aligned(lines: list[list[Text]]) -> list[_Wrapped]:
+def _in_columns(lines: list[list[Text]]) -> list[_Wrapped]:
     """The cells in columns; those that are empty are left out."""
     columns = zip_longest(*lines, fillvalue=Text())
     widths = [max(cell.cell_len for cell in column) for column in columns]

@@ -45,14 +45,14 @@ def score_examples(examples: Iterable[Example], **_: object) -> dict[str, Any]:
     gold = [proposition for sentence, _ in pairs for proposition in sentence.propositions]
     if not gold:
         return found
-    scores = score(*zip(*pairs, strict=True), by=["role"], spans=True)
+    scores = score(*zip(*pairs, strict=True), by=["role"], phrases=True)
     found |= _prf_of("srl", scores.counts.labeled)
     found |= _prf_of("srl_senses", scores.counts.senses)
     found |= _prf_of("srl_roles", scores.counts.arguments)
     found[PER_ROLE] = {role: _shares(row) for role, row in scores.breakdowns["role"].items()}
     if any(argument.phrase for proposition in gold for argument in proposition.arguments):
-        assert scores.spans is not None
-        found |= _prf_of("srl_phrases", scores.spans.end_to_end)
+        assert scores.phrases is not None
+        found |= _prf_of("srl_phrases", scores.phrases.end_to_end)
     return found
 
 

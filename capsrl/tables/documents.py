@@ -23,7 +23,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.files.compression import AND_COMPRESSED
 from capsrl.files.opening import STANDARD, name_of, suffix_of
 from capsrl.files.remote import file_system_of, is_url
-from capsrl.formats.phrase_file import SUFFIX as PHRASES
+from capsrl.formats.phrase_file import PHRASES_SUFFIX
 from capsrl.tables.parquet import open_parquet, parquet_records
 from capsrl.tables.reading import MAX_CHARACTERS, Document, FilePart, Input, ReadOptions
 from capsrl.tables.records import (
@@ -266,7 +266,7 @@ def count_suffixes(files: Collection[str]) -> str:
 
 
 def _is_known(path: str, suffixes: Collection[str]) -> bool:
-    return suffix_of(path) in suffixes and PHRASES not in os.path.basename(path).lower()
+    return suffix_of(path, long=(PHRASES_SUFFIX,)) in suffixes
 
 
 def _find(path: str) -> list[str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from capsrl.sentence import Sentence
 from capsrl.tables.reading import Document
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import split_text
 
 if TYPE_CHECKING:

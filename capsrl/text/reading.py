@@ -6,7 +6,7 @@ from typing import Any
 
 from capsrl.errors import DataError
 from capsrl.sentence import Proposition, Sentence
-from capsrl.text.layout import PLAIN, Layout
+from capsrl.text import PLAIN, Layout
 from capsrl.text.sentences import read_text
 
 

@@ -20,11 +20,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from capsrl.sentence import Sentence
-from capsrl.text.layout import PLAIN, Layout
-from capsrl.text.markup import PlainText
+from capsrl.text import PLAIN, Layout
+from capsrl.text.markup import PlainText, Span
 from capsrl.text.tokenizer import BLANK, EMOTICON, word_ends
 
-Span = tuple[int, int]  # (start, end), half-open, in characters of the text
 Break = tuple[Span, Span]  # two lines, one after the other
 
 MAX_WORDS = 256  # EWT's longest sentence has 159 words; attention is quadratic in this

@@ -45,7 +45,7 @@ _NO = rf"(?!{_L})"  # no letter follows
 _NOT_AFTER = rf"(?<!{_L})"
 
 # Penn treebank, Supplementary Guidelines for web text: affixes that keep their hyphen.
-_PREFIX = (
+_OPENING = (
     "agro ante anti arch be bi bio co counter cross cyber de eco ex extra inter intra macro "
     "mega micro mid mini multi neo non over pan para peri post pre pro proto pseudo psycho "
     "quasi re semi socio sub super tri ultra un uni"
@@ -120,7 +120,7 @@ _RULES = [
     rf"(?<={_L})(?:[nN]{_Q}[tT]|{_Q}(?i:s|m|d|re|ve|ll)){_NO}",
     rf"{_L}+?(?=[nN]{_Q}[tT]{_NO})|(?i:y['’](?=all{_NO}))",
     # words with a hyphen inside, words with an apostrophe inside, other words
-    rf"(?<![\w-])(?:[eE]-(?=[a-z]{{3}})|(?i:{_PREFIX})-){_L}+",
+    rf"(?<![\w-])(?:[eE]-(?=[a-z]{{3}})|(?i:{_OPENING})-){_L}+",
     rf"{_NOT_AFTER}{_L}+-(?i:{_SUFFIX}){_NO}",
     rf"{_NOT_AFTER}(?!_){_L}+?(?:['’](?!(?i:s|m|d|re|ve|ll|t){_NO}){_L}+)+",
     rf"(?!_){_L}(?:{_L}*(?!_){_L})?",

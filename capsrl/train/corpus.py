@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from capsrl.config import DataConfig, Recipe
 from capsrl.errors import DataError
 from capsrl.formats.formats import read_sentences
-from capsrl.formats.phrase_file import spans_file_of
+from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.recipe import recipe_paths
 from capsrl.sentence import Sentence
 from capsrl.text.lemmatizer import Lemmatizer
@@ -55,7 +55,7 @@ def check_files(recipe: Recipe) -> None:
 def read_training_files(data: DataConfig, lemmatizer: Lemmatizer | None = None) -> Corpus:
     """Read all files, so that a bad one is reported before the first step.
 
-    Arguments have phrases where a spans file is beside the corpus (capsrl/formats/phrase_file.py).
+    Arguments have phrases where a phrase file is beside the corpus (capsrl/formats/phrase_file.py).
 
     lemmatizer  finds the lemmas of predicates in training files without lemmas, by which their
                 senses are known
@@ -95,7 +95,7 @@ def _lemmas(sentence: Sentence, lemmatizer: Lemmatizer) -> tuple[str, ...]:
 
 
 def _read(path: str) -> list[Sentence]:
-    found = read_sentences(path, spans=spans_file_of(path))
+    found = read_sentences(path, phrases=phrase_file_of(path))
     sentences = [sentence for sentence in found if sentence.words]
     if not sentences:
         raise DataError(f"{path}: has no sentences")

@@ -97,7 +97,7 @@ def test_a_file_over_itself(convert, tmp_path):
 
 @pytest.mark.parametrize(
     ("target", "options"),
-    [("x.jsonl", ("--to", "brackets")), ("x.spans.tsv", ("--spans", "x.spans.tsv"))],
+    [("x.jsonl", ("--to", "brackets")), ("x.spans.tsv", ("--phrases", "x.spans.tsv"))],
 )
 def test_what_is_read_is_not_replaced_by_less(convert, tmp_path, target, options):
     write_sentences([SENTENCE], tmp_path / "x.jsonl")
@@ -127,16 +127,36 @@ def test_phrases_to_a_spans_file_and_back(convert, tmp_path):
     assert convert("in.jsonl", "x.spans.tsv").err == "2 sentences\n"
     assert (tmp_path / "x.spans.tsv").read_text() == "2\t4\tA0\t3\t1\t3\n"
     convert("in.jsonl", "x.conll09")
-    done = convert("x.conll09", "out.jsonl", "--spans", "x.spans.tsv")
+    done = convert("x.conll09", "out.jsonl", "--phrases", "x.spans.tsv")
     assert (done.code, done.err) == (0, "2 sentences\n")
     assert [s.propositions for s in read_sentences("out.jsonl")] == [(), labeled.propositions]
     brackets = convert("in.jsonl", "-", "--to", "brackets").out
     assert brackets == "Well\n[A0 the old dogs] [V bark]\n"
 
 
+def test_a_tsv_file_is_a_table(convert, tmp_path):
+    write_sentences([SENTENCE], tmp_path / "in.jsonl")
+    done = convert("in.jsonl", "out.tsv")
+    assert done.code == 2
+    assert "expected a suffix of .conll09 .conll .conllup .jsonl .ndjson .spans.tsv" in done.err
+    assert "got .tsv" in done.err
+
+
+def test_what_a_format_does_not_keep_is_named(convert, tmp_path):
+    argument = Argument("A0", 1, probability=0.5, phrase=Phrase(0, 1))
+    proposition = Proposition(2, "bark.01", (argument,), probability=0.5)
+    labeled = Sentence(("old", "dogs", "bark"), (proposition,), id="s1")
+    write_sentences([labeled], tmp_path / "in.jsonl")
+    note = "note: conll09 has no phrases, probabilities, ids; --to jsonl keeps them\n"
+    assert convert("in.jsonl", "out.conll09").err == f"1 sentence\n{note}"
+    note = "note: conllup has no probabilities; --to jsonl keeps them\n"
+    assert convert("in.jsonl", "out.conllup").err == f"1 sentence\n{note}"
+    assert convert("out.conllup", "out.jsonl").err == "1 sentence\n"
+
+
 def test_spans_of_another_corpus(convert, tmp_path):
     write_sentences([SENTENCE], tmp_path / "in.conll09")
     (tmp_path / "x.spans.tsv").write_text("1\t2\tA1\t1\t1\t1\n")
-    done = convert("in.conll09", "out.jsonl", "--spans", "x.spans.tsv")
+    done = convert("in.conll09", "out.jsonl", "--phrases", "x.spans.tsv")
     assert done.code == 2
     assert done.err.startswith("error: x.spans.tsv:1: expected an argument of the corpus, got A1")

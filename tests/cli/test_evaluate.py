@@ -7,7 +7,7 @@ import pytest
 
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.score import score
-from capsrl.score.as_dict import scores_to_dict
+from capsrl.score.scorer import scores_to_dict
 from capsrl.text.phrases import with_phrases
 from tests.helpers.tiny_networks import make_config, make_labeler
 
@@ -98,11 +98,11 @@ def test_phrases_are_scored(capsrl, tmp_path, phrase_width, labeling):
     gold = [with_phrases(sentence) for sentence in read_sentences(TINY)]
     write_sentences(gold, tmp_path / "gold.jsonl")
     model = ("--model", "model", "--device", "cpu")
-    done = capsrl("evaluate", "gold.jsonl", *model, "--spans", "--json", *labeling)
+    done = capsrl("evaluate", "gold.jsonl", *model, "--phrases", "--json", *labeling)
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)["spans"]
     capsrl("label", "gold.jsonl", *model, "-o", "out.jsonl", *labeling)
-    scores = score(gold, read_sentences("out.jsonl"), spans=True)
+    scores = score(gold, read_sentences("out.jsonl"), phrases=True)
     assert found == scores_to_dict(scores)["spans"]
     n_arguments = scores.counts.pred_arguments
     assert found["without_phrase"] == {"gold": 0, "pred": n_arguments if labeling else 0}

@@ -21,8 +21,8 @@ from capsrl.cli.inputs import Given, read_given
 from capsrl.formats.bio import format_allennlp, format_brackets
 from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.formats.jsonl import json_schema, sentence_from_dict
-from capsrl.formats.phrase_file import format_spans
-from capsrl.show.role_history import role_histories
+from capsrl.formats.phrase_file import format_phrases
+from capsrl.show.formatting import role_histories
 from capsrl.show.table import make_console, table_parts
 from tests.helpers.terminal import run_on_a_terminal
 from tests.helpers.tiny_networks import assert_same_answers, make_config, make_labeler
@@ -663,11 +663,11 @@ def test_phrases_in_every_format(label, span_model):
     arguments = (words, "--model", "model", "--to")
     assert label(*arguments, "allennlp").out == format_allennlp(labeled)
     assert label(*arguments, "brackets").out == format_brackets(labeled)
-    assert label(*arguments, "spans").out == format_spans(labeled, 1)
+    assert label(*arguments, "spans").out == format_phrases(labeled, 1)
     [found] = sentences_of(label(*arguments, "jsonl").out)
     assert found == labeled.standalone()
     label(words, "--model", "model", "-o", "x.conllup")
     [found] = read_sentences("x.conllup")
-    assert format_spans(found, 1) == format_spans(labeled, 1)
+    assert format_phrases(found, 1) == format_phrases(labeled, 1)
     heads = json.loads(label(*arguments, "jsonl", "--no-phrases").out)
     assert "phrase" not in json.dumps(heads)

@@ -179,7 +179,7 @@ def phrases(files):
 
 
 def test_phrases(phrases, capsrl):
-    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--phrases")
     assert (done.code, done.err) == (0, "")
     rows = [" ".join(line.split()) for line in done.out.splitlines()]
     assert "overall 50.00 50.00 50.00 1 2 2" in rows
@@ -194,7 +194,7 @@ def test_phrases(phrases, capsrl):
 
 
 def test_phrases_as_json_of_both_systems(phrases, capsrl):
-    command = ("score", "gold.conll09", "pred.conll09", "--spans", "--json")
+    command = ("score", "gold.conll09", "pred.conll09", "--phrases", "--json")
     report = json.loads(capsrl(*command, "--compare", "other.conll09").out)
     assert report["spans"]["f1"] == 50
     # other.conll09 has a parse, which gives the phrases: word 3 alone
@@ -205,11 +205,11 @@ def test_phrases_as_json_of_both_systems(phrases, capsrl):
 
 def test_phrases_of_jsonl_files(phrases, capsrl):
     for name in ("gold", "pred"):
-        options = ("--spans", f"{name}.spans.tsv")
+        options = ("--phrases", f"{name}.spans.tsv")
         capsrl("convert", f"{name}.conll09", f"{name}2.jsonl", *options)
     capsrl("convert", "pred.conll09", "heads.jsonl")
     json_of = {
-        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--spans", "--json").out)["spans"]
+        pred: json.loads(capsrl("score", "gold2.jsonl", pred, "--phrases", "--json").out)["spans"]
         for pred in ("pred2.jsonl", "pred.conll09", "heads.jsonl")
     }
     assert json_of["pred2.jsonl"] == json_of["pred.conll09"]
@@ -217,7 +217,7 @@ def test_phrases_of_jsonl_files(phrases, capsrl):
 
 
 def test_gold_without_phrases_is_refused(files, capsrl):
-    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--phrases")
     assert done.code == 2
     assert done.err.startswith(
         "error: gold.conll09: the arguments have no phrases; score a JSONL file with phrases, or "
@@ -227,7 +227,7 @@ def test_gold_without_phrases_is_refused(files, capsrl):
 
 def test_misaligned_files_are_named_with_phrases_too(phrases, capsrl):
     (phrases / "pred.conll09").write_text(PRED.replace("cars", "boats"))
-    done = capsrl("score", "gold.conll09", "pred.conll09", "--spans")
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--phrases")
     assert done.err.startswith("error: pred.conll09:3 against gold.conll09:3 (sentence 1): expect")
 
 

@@ -8,7 +8,7 @@ import pytest
 from capsrl.errors import DataError
 from capsrl.formats.conll09 import format_conll09
 from capsrl.formats.formats import read_sentences
-from capsrl.formats.phrase_file import spans_file_of
+from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.sentence import Argument, Phrase, Proposition
 from capsrl.text.phrases import without_phrases
 from corpora import SPLITS, write_split
@@ -164,7 +164,7 @@ def test_spans_are_kept_as_phrases(folders, tmp_path):
     path = tmp_path / "made/train.conll09.gz"
     write_split(sentences, path)
     assert (tmp_path / "made/train.spans.tsv.gz").is_file()
-    read = list(read_sentences(path, spans=spans_file_of(path)))
+    read = list(read_sentences(path, phrases=phrase_file_of(path)))
     phrases = [[a.phrase for p in s.propositions for a in p.arguments] for s in sentences]
     assert phrases == [[a.phrase for p in s.propositions for a in p.arguments] for s in read]
     barking = sentences[0].propositions[1].arguments[0]  # "Dogs that bark"

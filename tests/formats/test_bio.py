@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from capsrl.formats.bio import bio_tags, bracketed, format_allennlp, format_brackets
 from capsrl.formats.formats import read_sentences
-from capsrl.formats.phrase_file import spans_file_of
+from capsrl.formats.phrase_file import phrase_file_of
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.text.phrases import with_phrases
 
@@ -137,7 +137,7 @@ def test_any_phrases_give_valid_tags(data):
 @pytest.mark.parametrize("name", ["en_ewt/test"])
 def test_gold_phrases_come_back_from_tags(shared, name):
     corpus = shared / "data" / f"{name}.conll09.xz"
-    for sentence in read_sentences(corpus, spans=spans_file_of(corpus)):
+    for sentence in read_sentences(corpus, phrases=phrase_file_of(corpus)):
         for proposition in sentence.propositions:
             chunks = decoded(bio_tags(sentence, proposition))
             expected = [(a.role, a.phrase.first, a.phrase.last) for a in proposition.arguments]

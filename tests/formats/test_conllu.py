@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from capsrl.errors import DataError
 from capsrl.files.opening import read_lines
-from capsrl.formats.conllu import HEADER, find_offsets, format_conllup, read_conllu
+from capsrl.formats.blocks import find_offsets
+from capsrl.formats.conllu import HEADER, format_conllup, read_conllu
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 # A multiword token whose words are not in the text, an empty node at either end and in the middle.

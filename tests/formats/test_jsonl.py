@@ -20,7 +20,7 @@ from capsrl.formats.jsonl import (
     sentence_to_dict,
 )
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
-from capsrl.show.role_history import role_histories
+from capsrl.show.formatting import role_histories
 
 VALIDATOR = Draft202012Validator(json_schema())
 

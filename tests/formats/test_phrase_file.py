@@ -1,19 +1,19 @@
 import gzip
 import lzma
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.errors import DataError
-from capsrl.formats.formats import read_sentences
+from capsrl.formats.formats import read_sentences, write_sentences
 from capsrl.formats.phrase_file import (
-    Span,
-    format_spans,
-    read_spans,
-    spans_file_of,
-    with_spans,
-    write_spans,
+    PhraseLine,
+    format_phrases,
+    phrase_file_of,
+    read_phrases,
+    with_phrase_file,
 )
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
@@ -42,11 +42,11 @@ def phrases(sentence):
 
 def test_lines(path):
     where = f"{path}:2"
-    assert list(read_spans(path))[1] == Span(1, 1, "A1", 4, 2, 4, where)
+    assert list(read_phrases(path))[1] == PhraseLine(1, 1, "A1", 4, 2, 4, where)
 
 
 def test_phrases_are_added(path):
-    first, second, third = with_spans([EMPTY, SOLD, EMPTY], path)
+    first, second, third = with_phrase_file([EMPTY, SOLD, EMPTY], path)
     assert first == third == EMPTY
     assert phrases(second) == [Phrase(0, 0), Phrase(2, 4), Phrase(5, 6)]
     assert [phrase.text for phrase in phrases(second)] == ["Mira", "her old bicycle", "to Jonas"]
@@ -59,17 +59,17 @@ def test_offsets_count_into_the_text(path):
         (start, start + len(word)) for start, word in zip(starts, SOLD.words, strict=True)
     )
     sentence = Sentence(SOLD.words, SOLD.propositions, text=text, offsets=offsets)
-    _, labeled = with_spans([EMPTY, sentence], path)
+    _, labeled = with_phrase_file([EMPTY, sentence], path)
     assert phrases(labeled)[1] == Phrase(2, 4, 10, 26)
     assert phrases(labeled)[1].text == "her  old bicycle"
 
 
 def test_an_argument_without_a_line_has_no_phrase(path):
     path.write_text(LINES.split("\n")[1] + "\n", encoding="utf-8")
-    [_, labeled] = with_spans([EMPTY, SOLD], path)
+    [_, labeled] = with_phrase_file([EMPTY, SOLD], path)
     assert phrases(labeled) == [None, Phrase(2, 4), None]
     path.write_text("", encoding="utf-8")
-    assert phrases(list(with_spans([labeled], path))[0]) == [None] * 3
+    assert phrases(list(with_phrase_file([labeled], path))[0]) == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_an_argument_without_a_line_has_no_phrase(path):
 def test_errors_name_file_and_line(path, text, message):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(DataError, match=r"x\.spans\.tsv" + message):
-        list(with_spans([EMPTY, SOLD, EMPTY], path))
+        list(with_phrase_file([EMPTY, SOLD, EMPTY], path))
 
 
 @pytest.mark.parametrize("corpus", ["a.b.conll09", "a.b.conll09.xz", "a.b.CONLL09.gz", "a.b"])
@@ -99,31 +99,48 @@ def test_errors_name_file_and_line(path, text, message):
 def test_the_file_beside_a_corpus(tmp_path, corpus, suffix):
     name = "a" if corpus == "a.b" else "a.b"
     spans = tmp_path / f"{name}.spans.tsv{suffix}"
-    assert spans_file_of(tmp_path / corpus) is None
+    assert phrase_file_of(tmp_path / corpus) is None
     opener = {"": open, ".gz": gzip.open, ".xz": lzma.open}[suffix]
     with opener(spans, "wt") as file:
         file.write(LINES)
-    assert spans_file_of(tmp_path / corpus) == spans_file_of(str(tmp_path / corpus)) == spans
-    assert len(list(read_spans(spans))) == 3
+    assert phrase_file_of(tmp_path / corpus) == phrase_file_of(str(tmp_path / corpus)) == spans
+    assert len(list(read_phrases(spans))) == 3
 
 
 def test_standard_input_has_no_file_beside_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "-.spans.tsv").write_text(LINES)
-    assert spans_file_of("-") is None
+    assert phrase_file_of("-") is None
 
 
 def test_written_as_read(path, tmp_path):
-    labeled = list(with_spans([EMPTY, SOLD], path))
-    assert format_spans(labeled[1], 2) == LINES
-    assert write_spans(labeled, tmp_path / "y.tsv.xz") == 2
-    assert list(with_spans([EMPTY, SOLD], tmp_path / "y.tsv.xz")) == labeled
+    labeled = list(with_phrase_file([EMPTY, SOLD], path))
+    assert format_phrases(labeled[1], 2) == LINES
+    assert write_sentences(labeled, tmp_path / "y.spans.tsv.xz") == 2
+    assert list(with_phrase_file([EMPTY, SOLD], tmp_path / "y.spans.tsv.xz")) == labeled
+
+
+@pytest.mark.parametrize("suffix", [".conll09", ".jsonl.gz"])
+def test_the_phrases_of_an_older_corpus_are_not_read_with_a_new_one(path, tmp_path, suffix):
+    corpus = tmp_path / f"x{suffix}"
+    labeled = list(with_phrase_file([EMPTY, SOLD], path))
+    write_sentences(labeled, corpus)  # these are its phrases
+    [argument, *others] = SOLD.propositions[0].arguments
+    other = replace(SOLD.propositions[0], arguments=(argument,))
+    for sentences, message in (
+        ([EMPTY, SOLD], "has other phrases than the sentences of .*x.*; remove it"),
+        ([EMPTY, SOLD.with_propositions([other])], "expected an argument of the corpus"),
+        ([EMPTY], "expected a sentence from 1 to 1"),
+    ):
+        with pytest.raises(DataError, match=rf"x\.spans\.tsv.*{message}"):
+            write_sentences(sentences, corpus)
+    assert len(list(read_sentences(corpus))) == 2
 
 
 def test_roles_that_a_line_cannot_hold():
     odd = Sentence(("go",), (Proposition(0, None, (Argument("A\t0", 0, phrase=Phrase(0, 0)),)),))
     with pytest.raises(DataError, match=r"sentence 'go': expected roles without tabs .*'A\\t0'"):
-        format_spans(odd, 1)
+        format_phrases(odd, 1)
 
 
 @given(st.data())
@@ -145,17 +162,17 @@ def test_any_phrases_come_back(tmp_path_factory, data):
             Proposition(at, None, arguments) for at in sorted(data.draw(st.sets(words)))
         ]
         sentences.append(Sentence(tuple("abcdef"), tuple(propositions)))
-    path = tmp_path_factory.mktemp("spans") / "x.tsv"
-    write_spans(sentences, path)
-    assert list(with_spans(sentences, path)) == sentences
+    path = tmp_path_factory.mktemp("spans") / "x.spans.tsv"
+    write_sentences(sentences, path)
+    assert list(with_phrase_file(sentences, path)) == sentences
 
 
 @pytest.mark.parametrize("name", ["en_ewt/dev", "en_ewt/test", "en_masc/ood"])
 def test_real_files_have_every_argument(shared, name):
     corpus = shared / "data" / f"{name}.conll09.xz"
-    path = spans_file_of(corpus)
-    sentences = list(with_spans(read_sentences(corpus), path))
+    path = phrase_file_of(corpus)
+    sentences = list(with_phrase_file(read_sentences(corpus), path))
     assert all(phrase is not None for sentence in sentences for phrase in phrases(sentence))
-    lines = "".join(format_spans(sentence, n) for n, sentence in enumerate(sentences, start=1))
+    lines = "".join(format_phrases(sentence, n) for n, sentence in enumerate(sentences, start=1))
     with lzma.open(path, "rt", encoding="utf-8") as file:
         assert sorted(lines.splitlines()) == sorted(file.read().splitlines())

@@ -13,7 +13,7 @@ from capsrl.formats.jsonl import json_schema
 from capsrl.labeler import Labeler
 from capsrl.models import shipped_models
 from capsrl.predict.folder import fingerprint
-from capsrl.serve.limits import Limits
+from capsrl.serve.requests import Limits
 from tests.helpers.serving import JSON, Held, client_of, expected, post, same, until
 from tests.helpers.tiny_networks import make_labeler
 

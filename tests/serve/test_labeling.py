@@ -35,7 +35,7 @@ def test_each_request_gets_its_own_response(tiny):
         LabelRequest(("he wants to leave",), False, FOUND),
     ]
     first, marked, second, empty, third = label_requests(tiny, requests, json.dumps(MODEL))
-    assert (first.sentences, first.words) == (2, 5)
+    assert (len(first.sentences), first.n_words) == (2, 5)
     sentences = expected(tiny, "dogs bark. he sleeps")
     assert same(json.loads(first.body), {"model": MODEL, "sentences": sentences})
     assert same(
@@ -49,7 +49,7 @@ def test_each_request_gets_its_own_response(tiny):
     results = [{"sentences": expected(tiny, text, iterations=1)} for text in ("", "go")]
     assert same(json.loads(second.body), {"model": MODEL, "results": results})
     assert json.loads(empty.body) == {"model": MODEL, "results": []}
-    assert empty == LabelResponse(empty.body, 0, 0, 0)
+    assert empty == LabelResponse(empty.body, [], many=True)
     assert same(json.loads(third.body)["sentences"], expected(tiny, "he wants to leave"))
 
 
@@ -76,7 +76,7 @@ def test_traces_of_long_sentences_are_refused(tiny):
     requests = [LabelRequest((each,), False, traced) for each in (text, "go")]
     refused, answered = label_requests(tiny, requests, "{}")
     assert refused.status_code == 422
-    assert refused.detail == "the sentences are too long; end them by full stops"
+    assert refused.detail == "sentences are too long; split the text"
     assert isinstance(answered, LabelResponse)
 
 

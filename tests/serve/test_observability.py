@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
+from capsrl.sentence import Proposition, Sentence
 from capsrl.serve.labeling import LabelResponse
 from capsrl.serve.observability import (
     CLIENT_GONE,
@@ -102,9 +103,10 @@ def test_clients_that_go_away_are_not_faults(metrics, caplog):
 
 
 def test_batches_are_counted(metrics):
-    metrics.count_batch(
-        [LabelResponse(b"{}", 2, 9, 3), ValueError("x"), LabelResponse(b"", 1, 4, 0)]
-    )
+    said = Sentence(("a",) * 5, (Proposition(0), Proposition(1), Proposition(2)))
+    other = Sentence(("b",) * 4)
+    responses = [LabelResponse(b"{}", [said, other]), ValueError("x"), LabelResponse(b"", [other])]
+    metrics.count_batch(responses)
     lines = metrics.text().decode().splitlines()
     assert {
         "capsrl_sentences_total 3.0",

@@ -17,7 +17,7 @@ from capsrl.formats.conll09 import format_conll09
 from capsrl.formats.jsonl import read_jsonl
 from capsrl.sentence import Proposition
 from capsrl.show.colors import role_color, role_meaning
-from capsrl.show.role_history import role_histories
+from capsrl.show.formatting import role_histories
 from tests.helpers.browser import (
     find_barriers,
     find_overlaps,
@@ -34,8 +34,8 @@ pytest.importorskip("uvicorn")
 playwright = pytest.importorskip("playwright.sync_api")
 
 from capsrl.serve.app import make_app  # noqa: E402
-from capsrl.serve.limits import Limits  # noqa: E402
 from capsrl.serve.page import STATIC  # noqa: E402
+from capsrl.serve.requests import Limits  # noqa: E402
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

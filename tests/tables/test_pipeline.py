@@ -5,7 +5,7 @@ from capsrl.sentence import Argument, Proposition, Sentence
 from capsrl.tables.pipeline import Labeled, Totals, label_stream, split_document
 from capsrl.tables.reading import Document
 from capsrl.tables.records import Fault
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 
 BAD = Fault("bad row", "bad")
 BARK = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0", 0),)),))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 from capsrl.text.sentences import (
     MAX_WORDS,
     iter_paragraphs,

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from capsrl.sentence import Sentence
-from capsrl.text.layout import Layout
+from capsrl.text import Layout
 from capsrl.text.sentences import read_text
 from capsrl.text.spacing import spaces_before, text_of
 

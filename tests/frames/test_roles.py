@@ -1,6 +1,6 @@
 import pytest
 
-from capsrl.formats.roles import conll09_role, propbank_role
+from capsrl.frames.roles import conll09_role, propbank_role
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.score import score
-from capsrl.score.as_dict import scores_to_dict
-from capsrl.score.spans import SpanScores, join_continuations
+from capsrl.score.phrase_scores import PhraseScores, join_continuations
+from capsrl.score.scorer import scores_to_dict
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
 # Gold and predicted columns of one predicate each, in the Start-End format of CoNLL-2005.
@@ -88,11 +88,11 @@ def read_props(text):
 
 
 def scored(*names):
-    spans = SpanScores()
+    phrases = PhraseScores()
     for name in names or CASES:
         gold, pred = map(read_props, CASES[name])
-        spans.add(gold, pred)
-    return spans
+        phrases.add(gold, pred)
+    return phrases
 
 
 def line(name, prf):
@@ -102,13 +102,13 @@ def line(name, prf):
 
 
 def test_equals_the_official_script():
-    spans = scored()
-    rows = {"Overall": spans.overall, **spans.roles}
-    assert [line(name, rows[name]) for name in ["Overall", *sorted(spans.roles)]] == [
+    phrases = scored()
+    rows = {"Overall": phrases.overall, **phrases.roles}
+    assert [line(name, rows[name]) for name in ["Overall", *sorted(phrases.roles)]] == [
         row.split() for row in OFFICIAL.strip().splitlines()
     ]
-    assert f"{spans.exact_match:.2f}" == OFFICIAL_PERFECT
-    assert spans.gold_propositions == 12
+    assert f"{phrases.exact_match:.2f}" == OFFICIAL_PERFECT
+    assert phrases.gold_propositions == 12
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,20 @@ def test_each_case(name, correct, gold, pred):
 
 
 def test_end_to_end_counts_predicates_that_gold_does_not_have():
-    spans = scored("all right", "predicate not in gold")
-    assert (spans.overall.gold, spans.overall.pred) == (3, 3)
-    assert (spans.end_to_end.correct, spans.end_to_end.gold, spans.end_to_end.pred) == (3, 3, 5)
-    assert spans.roles["V"].pred == 1
+    phrases = scored("all right", "predicate not in gold")
+    assert (phrases.overall.gold, phrases.overall.pred) == (3, 3)
+    assert (phrases.end_to_end.correct, phrases.end_to_end.gold, phrases.end_to_end.pred) == (
+        3,
+        3,
+        5,
+    )
+    assert phrases.roles["V"].pred == 1
 
 
 def test_the_predicate_counts_only_for_itself():
-    spans = scored("particle")
-    assert (spans.roles["V"].correct, spans.exact_match) == (0, 100)
-    assert "V" not in spans.by_role()
+    phrases = scored("particle")
+    assert (phrases.roles["V"].correct, phrases.exact_match) == (0, 100)
+    assert "V" not in phrases.by_role()
 
 
 def test_joined_phrases():
@@ -161,9 +165,9 @@ def test_order_of_arguments_does_not_matter():
     gold = read_props(CASES["continued"][0])
     [proposition] = gold.propositions
     turned = Proposition(proposition.predicate, "be.01", proposition.arguments[::-1])
-    spans = SpanScores()
-    spans.add(gold, Sentence(gold.words, (turned,)))
-    assert (spans.overall.correct, spans.overall.pred) == (1, 1)
+    phrases = PhraseScores()
+    phrases.add(gold, Sentence(gold.words, (turned,)))
+    assert (phrases.overall.correct, phrases.overall.pred) == (1, 1)
 
 
 def sentence(*arguments, predicate=0, n=9):
@@ -181,26 +185,26 @@ def test_boundaries_of_right_heads():
         Argument("A1", 5, phrase=Phrase(5, 6)),
         Argument("A2", 7, phrase=Phrase(7, 8)),  # another head
     )
-    spans = SpanScores()
-    spans.add(gold, pred)
-    assert (spans.same_phrases, spans.same_heads, spans.boundaries) == (1, 2, 50)
-    assert spans.overall.correct == 1  # A2, whatever its head
-    spans.add(gold, sentence(predicate=1))
-    assert spans.same_heads == 2
+    phrases = PhraseScores()
+    phrases.add(gold, pred)
+    assert (phrases.same_phrases, phrases.same_heads, phrases.boundaries) == (1, 2, 50)
+    assert phrases.overall.correct == 1  # A2, whatever its head
+    phrases.add(gold, sentence(predicate=1))
+    assert phrases.same_heads == 2
 
 
 def test_without_phrases_head_words_are_scored():
     gold = sentence(Argument("A0", 2, phrase=Phrase(2, 2)), Argument("A1", 5, phrase=Phrase(4, 6)))
     pred = sentence(Argument("A0", 2), Argument("A1", 5))
-    spans = SpanScores()
-    spans.add(gold, pred)
-    assert (spans.overall.correct, spans.gold_heads, spans.pred_heads) == (1, 0, 2)
+    phrases = PhraseScores()
+    phrases.add(gold, pred)
+    assert (phrases.overall.correct, phrases.gold_heads, phrases.pred_heads) == (1, 0, 2)
 
 
 def test_nothing_at_all():
-    spans = SpanScores()
-    spans.add(Sentence(("Well",)), Sentence(("Well",)))
-    assert (spans.overall.f1, spans.boundaries, spans.exact_match) == (0, 0, 0)
+    phrases = PhraseScores()
+    phrases.add(Sentence(("Well",)), Sentence(("Well",)))
+    assert (phrases.overall.f1, phrases.boundaries, phrases.exact_match) == (0, 0, 0)
 
 
 def test_two_propositions_at_one_word_are_refused():
@@ -208,16 +212,16 @@ def test_two_propositions_at_one_word_are_refused():
     with pytest.raises(
         DataError, match="'a b': expected one proposition per predicate, got two at"
     ):
-        SpanScores().add(twice, Sentence(("a", "b")))
+        PhraseScores().add(twice, Sentence(("a", "b")))
 
 
 def test_as_part_of_all_scores():
     pairs = [tuple(map(read_props, case)) for case in CASES.values()]
     golds, preds = zip(*pairs, strict=True)
-    assert score(golds, preds).spans is None
+    assert score(golds, preds).phrases is None
     assert "spans" not in scores_to_dict(score(golds, preds))
-    found = score(golds, preds, spans=True)
-    assert found.spans == scored()
+    found = score(golds, preds, phrases=True)
+    assert found.phrases == scored()
     report = scores_to_dict(found)["spans"]
     assert (report["f1"], report["correct"], report["pred"]) == (scored().overall.f1, 14, 23)
     assert report["end_to_end"]["pred"] == 25

@@ -18,15 +18,15 @@ from capsrl.errors import DataError
 from capsrl.score.counts import PRF, percent
 from capsrl.sentence import Argument, Proposition, Sentence
 
-Words = tuple[int, int]  # the first and the last word of a phrase
-Joined = tuple[str, tuple[Words, ...]]  # the role and the phrases of an argument
+WordRange = tuple[int, int]  # the first and the last word of a phrase
+Joined = tuple[str, tuple[WordRange, ...]]  # the role and the phrases of an argument
 
 PREDICATE = "V"
 _CONTINUES = "C-"
 
 
 @dataclass(slots=True)
-class SpanScores:
+class PhraseScores:
     """The scores of phrases over a corpus.
 
     overall      all roles but V, as srl-eval.pl prints them
@@ -95,13 +95,13 @@ class SpanScores:
             self._add_boundaries(gold, pred)
 
     def _add_boundaries(self, gold: Proposition, pred: Proposition) -> None:
-        at: dict[int, set[Words]] = {}
+        at: dict[int, set[WordRange]] = {}
         for argument in pred.arguments:
-            at.setdefault(argument.word, set()).add(_words(argument))
+            at.setdefault(argument.word, set()).add(_word_range(argument))
         for argument in gold.arguments:
             if argument.word in at:
                 self.same_heads += 1
-                self.same_phrases += _words(argument) in at[argument.word]
+                self.same_phrases += _word_range(argument) in at[argument.word]
 
 
 def join_continuations(proposition: Proposition) -> Iterator[Joined]:
@@ -110,9 +110,9 @@ def join_continuations(proposition: Proposition) -> Iterator[Joined]:
     Phrases are looked at in the order of their first words, of which the longest comes first.
     """
     phrases = [((proposition.predicate, proposition.predicate), PREDICATE)]
-    phrases += [(_words(argument), argument.role) for argument in proposition.arguments]
-    joined: list[tuple[str, list[Words]]] = []
-    last: dict[str, list[Words]] = {}  # by role, the phrases of the argument that began last
+    phrases += [(_word_range(argument), argument.role) for argument in proposition.arguments]
+    joined: list[tuple[str, list[WordRange]]] = []
+    last: dict[str, list[WordRange]] = {}  # by role, the phrases of the argument that began last
     for words, role in sorted(phrases, key=lambda each: (each[0][0], -each[0][1])):
         continued = role.removeprefix(_CONTINUES)
         if continued != role and continued in last:
@@ -142,6 +142,6 @@ def _count_heads(propositions: Mapping[int, Proposition]) -> int:
     )
 
 
-def _words(argument: Argument) -> Words:
+def _word_range(argument: Argument) -> WordRange:
     phrase = argument.phrase
     return (argument.word, argument.word) if phrase is None else (phrase.first, phrase.last)

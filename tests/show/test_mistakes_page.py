@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from capsrl.cli.error_page import error_page
 from capsrl.score import compare_sentences
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.show.colors import ROLES, role_color
+from capsrl.show.mistakes_page import mistakes_page
 from tests.helpers.score_sentences import sentence
 
 CHROMIUM = shutil.which("chromium")
@@ -26,7 +26,7 @@ PRED = [
 
 
 def make_page(gold=GOLD, pred=PRED, title="Mistakes") -> str:
-    return "".join(error_page(list(compare_sentences(gold, pred)), title=title))
+    return "".join(mistakes_page(list(compare_sentences(gold, pred)), title=title))
 
 
 class Cells(html.parser.HTMLParser):
