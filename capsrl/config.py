@@ -115,8 +115,7 @@ class FramesConfig:
     descriptions: Annotated[
         int,
         NOT_NEGATIVE,
-        "width of the encoded descriptions of roles (data.descriptions), 0 for none: function tags "
-        "and thematic roles alone",
+        "width of the encoded descriptions of roles (data.descriptions), 0 to use none",
     ] = 0
 
 

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import FLOAT, INT64, Builder
-from capsrl.export.frames import frame_logits
+from capsrl.export.role_frames import frame_logits
 from capsrl.export.routing import capsules, present, route, route_in_loop
 from capsrl.predict.folder import SCALE
 
@@ -155,8 +155,7 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     words = capsules(builder, config, views, predicates)
     of_frames = None
     if config.frames.roles != "none":
-        described = config.frames.descriptions > 0
-        of_frames = frame_logits(builder, words.joint, senses, described=described)
+        of_frames = frame_logits(builder, words.joint, senses)
     logits, more = (
         route_in_loop(builder, words, config, of_frames)
         if traced

@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
 from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
-from capsrl.frames.kinds import RoleKinds, find_kinds
+from capsrl.frames.kinds import CORE_ROLES, UNKNOWN_SENSE, RoleKinds, find_kinds
 from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.elmo import Elmo
@@ -20,10 +21,10 @@ from capsrl.network.embeddings.source import WordSource
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.embeddings.vector_files import open_vectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer
-from capsrl.network.frames import RoleFrames
 from capsrl.network.network import Network
 from capsrl.network.phrases import PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
+from capsrl.network.role_frames import RoleFrames
 from capsrl.network.routing import Routing
 from capsrl.predict.folder import find_stored
 from capsrl.predict.inventory import UNKNOWN_ID, Inventory
@@ -186,24 +187,27 @@ def _make_transformer(config: EmbeddingsConfig, folder: Path | None) -> Transfor
 def _make_frames(
     config: ModelConfig, inventory: Inventory, folder: Path | None, descriptions: Descriptions
 ) -> RoleFrames | None:
-    frames = config.frames
-    if frames.roles == "none":
+    if config.frames.roles == "none":
         return None
     if folder is None:
         _check_frames(config, inventory, descriptions)
         kinds = find_kinds(inventory.senses, inventory.frames, descriptions)
-        n_functions, n_thematic = int(kinds.functions.max()) + 1, int(kinds.thematic.max()) + 1
     else:
-        stored = find_stored(folder)
-        shapes = {name: stored[f"frames.{name}"].shape for name in ("functions", "thematic")}
-        n_functions, n_thematic = shapes["functions"][0], shapes["thematic"][0]
-        kinds = RoleKinds.empty(
-            stored["frames.function_of"].shape[0],
-            n_senses=len(inventory.senses),
-            width=frames.descriptions,
-        )
-    return RoleFrames(
-        inventory, kinds, rank=config.capsules.rank, n_functions=n_functions, n_thematic=n_thematic
+        kinds = _kinds_like(folder, len(inventory.senses), width=config.frames.descriptions)
+    return RoleFrames(inventory, kinds, rank=config.capsules.rank)
+
+
+def _kinds_like(folder: Path, n_senses: int, *, width: int) -> RoleKinds:
+    """As many kinds, tags and thematic roles as a model folder has; all senses are unknown."""
+    stored = find_stored(folder)
+    n_functions, n_thematic, n_kinds = (
+        stored[f"frames.{name}"].shape[0] for name in ("functions", "thematic", "function_of")
+    )
+    return RoleKinds(
+        np.full((n_senses, len(CORE_ROLES)), UNKNOWN_SENSE, np.int32),
+        np.full(n_kinds, n_functions - 1, np.int16),
+        np.full(n_kinds, n_thematic - 1, np.int16),
+        np.zeros((n_kinds, width), np.float32),
     )
 
 

@@ -11,9 +11,9 @@ from capsrl.network.batches import Batch, Predicates, collate
 from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
-from capsrl.network.frames import RoleFrames
 from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
+from capsrl.network.role_frames import RoleFrames
 from capsrl.network.routing import Routing, RoutingResult, route_predicates
 from capsrl.predict.indexing import IndexedSentence, index_sentence
 from capsrl.predict.inventory import Inventory

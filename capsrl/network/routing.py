@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from capsrl.network.capsules import WordCapsuleLayer, WordCapsules
-from capsrl.network.frames import RoleFrames
+from capsrl.network.role_frames import RoleFrames
 
 
 @dataclass(frozen=True)

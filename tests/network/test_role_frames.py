@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from capsrl.errors import ConfigError
-from capsrl.frames.kinds import NUMBERED, find_kinds
+from capsrl.frames.kinds import CORE_ROLES, find_kinds
 from capsrl.labeler import Labeler
 from capsrl.network.build import make_network
 from capsrl.predict.inventory import build_inventory
@@ -54,13 +54,13 @@ def features_in_loops(network, senses, candidates):
     for role in network.inventory.roles:
         prefix, bare = (role[:2], role[2:]) if role[:2] in ("R-", "C-") else ("", role)
         vector = torch.zeros(rank)
-        if bare in NUMBERED:
+        if bare in CORE_ROLES:
             place = ("", "R-", "C-").index(prefix)
             for name in best or [None]:
                 kind = 1
                 if name is not None:
                     number = network.inventory.senses.index(name)
-                    kind = int(kinds.of_role[number, NUMBERED.index(bare)])
+                    kind = int(kinds.of_role[number, CORE_ROLES.index(bare)])
                 for table, ids in (("functions", "function_of"), ("thematic", "thematic_of")):
                     row = getattr(frames, table)[int(getattr(frames, ids)[kind])]
                     vector = vector + probs.get(name, 1.0) * row.unflatten(0, (3, rank))[place]

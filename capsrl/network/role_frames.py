@@ -9,6 +9,9 @@ vector. The senses that the predicate most probably has say together what each n
 h_i = A x_i * B p is the word combined with the predicate, pi the probabilities of the senses. R-A1
 and C-A1 have the features of A1 and rows of their own in E and E'. Modifiers share one vector, and
 words without role have none. Everything starts at 0: the network as it is without frames.
+
+Shapes: s senses that count, N numbered roles, F features (a prefix and a numbered role, and one for
+modifiers), W the width of a description.
 """
 
 from collections.abc import Iterable
@@ -17,43 +20,34 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from capsrl.frames.kinds import N_SENSES, NUMBERED, PREFIXES, UNKNOWN_SENSE, RoleKinds
+from capsrl.frames.kinds import CORE_ROLES, N_SENSES, PREFIXES, UNKNOWN_SENSE, RoleKinds
 from capsrl.predict.inventory import NO_ROLE, Inventory
 
 
 class RoleFrames(nn.Module):
-    """The features of roles. The names of the attributes are keys in saved weights.
+    """The features of roles. The names of the attributes are keys in saved weights."""
 
-    n_functions, n_thematic  rows of the tables of function tags and thematic roles
-    """
+    of_role: Tensor
+    function_of: Tensor
+    thematic_of: Tensor
+    descriptions: Tensor
+    column_of: Tensor
 
-    def __init__(
-        self,
-        inventory: Inventory,
-        kinds: RoleKinds,
-        *,
-        rank: int,
-        n_functions: int,
-        n_thematic: int,
-    ) -> None:
+    def __init__(self, inventory: Inventory, kinds: RoleKinds, *, rank: int) -> None:
         super().__init__()
-        self.n_prefixes, width = len(PREFIXES), kinds.vectors.shape[1]
-        self.functions = nn.Parameter(torch.zeros(n_functions, self.n_prefixes * rank))
-        self.thematic = nn.Parameter(torch.zeros(n_thematic, self.n_prefixes * rank))
+        width = kinds.vectors.shape[1]
+        n_functions, n_thematic = int(kinds.functions.max()) + 1, int(kinds.thematic.max()) + 1
+        self.functions = nn.Parameter(torch.zeros(n_functions, len(PREFIXES) * rank))
+        self.thematic = nn.Parameter(torch.zeros(n_thematic, len(PREFIXES) * rank))
         self.modifier = nn.Parameter(torch.zeros(rank))
         self.of_description = nn.Linear(width, rank, bias=False) if width else None
-        self.of_role: Tensor
-        self.function_of: Tensor
-        self.thematic_of: Tensor
         self.register_buffer("of_role", torch.from_numpy(kinds.of_role))
         self.register_buffer("function_of", torch.from_numpy(kinds.functions))
         self.register_buffer("thematic_of", torch.from_numpy(kinds.thematic))
         if self.of_description is not None:
             nn.init.zeros_(self.of_description.weight)
-            self.descriptions: Tensor
             self.register_buffer("descriptions", torch.from_numpy(kinds.vectors))
-        self.column_of: Tensor
-        self.register_buffer("column_of", torch.tensor(feature_columns(inventory.roles)))
+        self.register_buffer("column_of", torch.tensor(_feature_columns(inventory.roles)))
 
     def forward(self, senses: Tensor, candidates: Tensor, n_candidates: Tensor) -> Tensor:
         """The features of the roles of each predicate.
@@ -61,21 +55,19 @@ class RoleFrames(nn.Module):
         senses        P C  logits; they do not learn from the roles
         candidates    P C  sense ids
         n_candidates  P
-        ->            P F M  one row for each prefix and numbered role, then that of modifiers
+        ->            P F M
         """
         probs, best = senses.detach().softmax(-1).topk(min(N_SENSES, senses.shape[1]))  # P s
         kinds = self.of_role[candidates.gather(1, best)].long()  # P s N
         kinds = kinds.masked_fill((n_candidates == 0)[:, None, None], UNKNOWN_SENSE)
         functions = _mix_rows(self.functions, self.function_of[kinds], probs)  # P N 3M
         thematic = _mix_rows(self.thematic, self.thematic_of[kinds], probs)
-        rank = len(self.modifier)
-        features = (functions + thematic).view(*kinds.shape[::2], self.n_prefixes, rank)  # P N 3 M
+        features = (functions + thematic).unflatten(-1, (len(PREFIXES), -1))  # P N 3 M
         if self.of_description is not None:
             described = torch.einsum("ps,psnw->pnw", probs, self.descriptions[kinds])
             features = features + self.of_description(described).unsqueeze(2)
-        features = features.flatten(1, 2)  # P N*3 M
         modifier = self.modifier.expand(len(features), 1, -1)
-        return torch.cat([features, modifier], 1)
+        return torch.cat([features.flatten(1, 2), modifier], 1)
 
     def logits(self, joint: Tensor, features: Tensor) -> Tensor:
         """The term of the role logits.
@@ -100,11 +92,11 @@ def _mix_rows(table: Tensor, ids: Tensor, probs: Tensor) -> Tensor:
     return torch.einsum("ps,psnr->pnr", probs, chosen) @ table
 
 
-def feature_columns(roles: Iterable[str]) -> list[int]:
+def _feature_columns(roles: Iterable[str]) -> list[int]:
     """The row of `RoleFrames.forward` that each role has; the one behind the last for NO_ROLE."""
     rows = {
         prefix + role: number * len(PREFIXES) + place
-        for number, role in enumerate(NUMBERED)
+        for number, role in enumerate(CORE_ROLES)
         for place, prefix in enumerate(PREFIXES)
     }
     modifier = len(rows)

@@ -9,7 +9,7 @@ from tests.helpers.tiny_networks import make_config, make_labeler
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from capsrl.export.frames import frame_logits  # noqa: E402
+from capsrl.export.role_frames import frame_logits  # noqa: E402
 from tests.helpers.graphs import run_graph  # noqa: E402
 
 
@@ -29,7 +29,7 @@ def test_same_as_torch(width, n_candidates, tmp_path):
     ours = run_graph(
         tmp_path / "model",
         {f"frames.{name}": value for name, value in frames.state_dict().items()},
-        lambda builder: {"logits": frame_logits(builder, "joint", "senses", described=width > 0)},
+        lambda builder: {"logits": frame_logits(builder, "joint", "senses")},
         **{name: value.numpy() for name, value in given.items()},
     )["logits"]
     np.testing.assert_allclose(ours, theirs.detach().numpy(), atol=1e-5)
