@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from capsrl.errors import CapsrlError
+from capsrl.errors import CapsrlError, ConfigError
 from capsrl.frames.descriptions import DEFINITION, Descriptions
 from capsrl.frames.index import FrameIndex, Roleset
 from capsrl.frames.user import load_frames
@@ -93,6 +93,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--width", type=int, default=64, help="of the vectors (default: 64)")
     given = parser.parse_args(arguments)
     try:
+        if not (Path(given.encoder) / "config.json").is_file():
+            raise ConfigError(f"{given.encoder}: no encoder here, its config.json is missing")
         frames = load_frames(given.frames)
     except CapsrlError as error:
         sys.stderr.write(f"error: {error}\n")

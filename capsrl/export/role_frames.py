@@ -36,14 +36,13 @@ def _role_features(builder: Builder, senses: str) -> str:
         _mix_of_rows(builder, row, kinds, "thematic_of", "thematic"),
     )  # P N 3M
     rank = builder.stored["frames.modifier"].shape[0]
-    n_prefixes = len(PREFIXES)
-    features = builder.op("Reshape", mixed, builder.ints(0, 0, n_prefixes, rank))
+    features = builder.op("Reshape", mixed, builder.ints(0, 0, len(PREFIXES), rank))
     if "frames.descriptions" in builder.stored:
         vectors = builder.rows("frames.descriptions", kinds)  # P s N W
         mixed = _mix(builder, row, vectors, builder.stored["frames.descriptions"].shape[1])
         own = builder.linear(mixed, "frames.of_description", bias=False)
         features = builder.op("Add", features, builder.op("Unsqueeze", own, builder.ints(2)))
-    features = builder.op("Reshape", features, builder.ints(0, len(CORE_ROLES) * n_prefixes, rank))
+    features = builder.op("Reshape", features, builder.ints(0, -1, rank))
     shape = builder.op("Concat", builder.size(probs, 0), builder.ints(1, rank), axis=0)
     modifier = builder.op("Expand", builder.weight("frames.modifier"), shape)
     return builder.op("Concat", features, modifier, axis=1)

@@ -69,3 +69,5 @@ def test_command(tmp_path, capsys):
     assert Descriptions.load(tmp_path / "out.safetensors").width == 3
     assert main([str(tmp_path / "none"), *folders[1:]]) == 2
     assert "none" in capsys.readouterr().err
+    assert main([folders[0], str(tmp_path), folders[2]]) == 2
+    assert f"{tmp_path}: no encoder here" in capsys.readouterr().err
