@@ -24,7 +24,8 @@ from capsrl.errors import DataError
 from capsrl.files.opening import read_lines
 from capsrl.formats.conllu import read_conllu
 from capsrl.sentence import Sentence
-from capsrl.text.sentences import Span, read_text
+from capsrl.text.markup import Span
+from capsrl.text.sentences import read_text
 
 WIDTHS = (30, 50, 72, 130)
 
