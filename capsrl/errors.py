@@ -5,7 +5,8 @@ CapsrlError            caught once, in the command line, where it becomes exit c
 ├── ConfigError        a recipe or option that is unknown or out of range: names every bad key
 └── ModelError         a model folder that is incomplete or damaged: names the file
 
-A message reads ``where: expected what, got what; how to fix``, on one line.
+A message reads ``where: what is wrong; how to fix``, on one line; "expected X, got Y" is for values
+that are compared.
 """
 
 

@@ -1,7 +1,7 @@
 """Who may import whom, and that every module has its test file.
 
 errors, sentence, config <- text, files, formats, frames, options, device <- predict <- labeler
-<- serve, bulk, spacy, cli; network <- export, recipe, train; score, show and tables need no model.
+<- serve, bulk, spacy, cli; network <- train; score, show and tables need no model.
 corpora and teachers stand beside the package.
 """
 
@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "labeler": PREDICT | {"models"},
     "network": NETWORK,
     "export": PREDICT,
-    "recipe": NETWORK | {"models"},
+    "recipe": PREDICT | {"models"},
     "bulk": PREDICT | {"labeler", "models", "tables", "capsrl"},
     "train": TRAIN,
     "serve": PREDICT | {"labeler", "show", "capsrl", "tables"},

@@ -110,8 +110,8 @@ def score_command(gold: str, pred: str, *, options: ScoreOptions) -> None:
     """Score predicted propositions against gold ones.
 
     Prints the official CoNLL-2009 scores to the last digit, those of the sub-tasks, exact match,
-    repeated roles and a 95% confidence interval. Files are in any format that `capsrl convert`
-    reads.
+    repeated roles and a 95% confidence interval. Files are corpora in any format of
+    --from.
     """
     check_standard_input([gold, pred, options.compare, options.train])
     names = {"gold": gold, "pred": pred}

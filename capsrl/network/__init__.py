@@ -1,4 +1,4 @@
-"""The network: word vectors, encoder, capsules, routing, loss and decoding.
+"""The network in torch: word vectors, encoder, predicates, phrases, capsules, routing, loss.
 
 Dimension letters, upper case in comments and shapes, lower case as an index:
 

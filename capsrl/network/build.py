@@ -1,4 +1,4 @@
-"""Make a network from settings and an inventory: the one place in the model that reads settings."""
+"""Make a network from settings and an inventory; no other module of `network` reads settings."""
 
 import warnings
 from collections.abc import Mapping

@@ -124,7 +124,7 @@ class Network(nn.Module):
     def forward(self, batch: Batch, n_iterations: int | None = None) -> Output:
         """Score predicates, propositions and tags from one encoding of the words.
 
-        Used in training only: in labeling `Predictor` calls `encode` and `score_propositions`
+        Used in training only: in labeling `TorchBackend` calls `encode` and `score_propositions`
         separately, because predicates are found in between.
         """
         states = self.encode(batch)

@@ -3,7 +3,9 @@
 sentences ──matching──▶ matches ──counts──▶ scores ──significance──▶ confidence intervals and tests
                          └──breakdown──▶ the same scores by role, length, ...
                          └──mistakes──▶ which roles are confused, and every mistake by itself
-          ──phrases──▶ scores of phrases, as in CoNLL-2005
+          ──phrase_scores──▶ scores of phrases, as in CoNLL-2005
+          ──calibration──▶ how far probabilities can be trusted
+`scorer` makes all of them in one pass over the sentences.
 """
 
 from capsrl.score.breakdown import BREAKDOWNS, Row

@@ -2,7 +2,7 @@
 
 A checkpoint is one safetensors file: tensors by name, and one JSON object in the header. Writes
 are atomic: a run killed at any moment finds either the old checkpoint or the new one. Checkpoints
-are for resuming only; the trained model is a folder of its own (labeler.py).
+are for resuming only; the trained model is a separate folder (network/save.py).
 """
 
 import dataclasses
@@ -46,7 +46,7 @@ class State:
     best_epoch  0 before the end of the first epoch
     seconds     training time, including time before the run was resumed
     log_size    bytes of the log written up to this state
-    low_epochs  latest epochs in a row with a dev F1 far below the best (collapse.py)
+    low_epochs  latest epochs in a row with a dev F1 far below the best (`log.find_collapse`)
     predicts_arguments  whether any argument was predicted on dev after any epoch
     """
 

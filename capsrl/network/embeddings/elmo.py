@@ -78,7 +78,7 @@ class Elmo(WordSource[Spelling]):
 
     @classmethod
     def from_folder(cls, folder: str | Path) -> "Elmo":
-        """Read a released model; raises the errors of `elmo_files.read_elmo`."""
+        """Read a released model; raises the errors of `read_elmo`."""
         options, arrays = read_elmo(folder)
         module = cls(options=options)
         module.load_state_dict(module.state_dict() | _state_dict(options, arrays))
