@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 from capsrl.errors import ModelError
 from capsrl.network.batches import Batch, Predicates, collate
-from capsrl.network.embeddings import WordVectors
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.network import Network, PropositionLogits
 from capsrl.network.phrases import PhraseLogits

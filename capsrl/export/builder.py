@@ -1,6 +1,6 @@
 """Build an ONNX graph whose weights stay in the safetensors files of a model folder."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -8,6 +8,7 @@ import numpy as np
 import onnx
 from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
+from onnx.helper import make_tensor_value_info as value_info
 
 from capsrl.predict.folder import SCALE, Stored, digest_of
 
@@ -22,7 +23,9 @@ _TENSOR_TYPES = {
     "I64": TensorProto.INT64,
 }
 Int8 = Literal["signed", "unsigned"]
-FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+TypeAndShape = tuple[int, list[str] | None]
+Outputs = Mapping[str, tuple[str, TypeAndShape]]
+BOOL, FLOAT, INT64 = TensorProto.BOOL, TensorProto.FLOAT, TensorProto.INT64
 
 
 class Builder:
@@ -85,30 +88,24 @@ class Builder:
             place = self.stored[name]
             tensor = TensorProto(name=name, data_type=_TENSOR_TYPES[place.dtype], dims=place.shape)
             tensor.data_location = TensorProto.EXTERNAL
-            for key, value in (
-                ("location", place.file),
-                ("offset", place.offset),
-                ("length", place.size),
-            ):
+            place_of = {"location": place.file, "offset": place.offset, "length": place.size}
+            for key, value in place_of.items():
                 tensor.external_data.add(key=key, value=str(value))
             self._initializers[name] = tensor
         return name
 
     def weight(self, name: str) -> str:
         """A tensor in 32-bit floats, or in integers if it was trained as such."""
-        if ("float", name) not in self._known:
-            self._known["float", name] = self._as_float(name)
-        return self._known["float", name]
-
-    def _as_float(self, name: str) -> str:
         place = self.stored[name]
         if place.dtype in ("F32", "I16", "I32", "I64"):
             return self.raw(name)
-        value = self.op("Cast", self.raw(name), to=FLOAT)
-        if not self.is_quantized(name):
-            return value
-        by_row = self.ints(-1, *[1] * (len(place.shape) - 1))
-        return self.op("Mul", value, self.op("Reshape", self.raw(name + SCALE), by_row))
+        if ("float", name) not in self._known:
+            value = self.op("Cast", self.raw(name), to=FLOAT)
+            if self.is_quantized(name):
+                by_row = self.ints(-1, *[1] * (len(place.shape) - 1))
+                value = self.op("Mul", value, self.op("Reshape", self.raw(name + SCALE), by_row))
+            self._known["float", name] = value
+        return self._known["float", name]
 
     def is_quantized(self, name: str) -> bool:
         """Whether a tensor is stored in 8 bits with a scale for each row."""
@@ -213,35 +210,32 @@ class Builder:
         return self.op("Range", zero, self.op("Squeeze", self.size(value, axis)), one)
 
     @contextmanager
-    def body(self) -> Iterator[list[onnx.NodeProto]]:
-        """Collect nodes into a list of their own, the body of a loop."""
+    def body(self) -> Iterator[None]:
+        """Collect nodes for a graph of their own, the body of a loop."""
         outer, self._nodes = self._nodes, []
         try:
-            yield self._nodes
+            yield
         finally:
             self._nodes = outer
 
-    def rename(self, names: Mapping[str, str]) -> None:
-        """Give values the names by which a graph or the body of a loop returns them."""
-        for name, value in names.items():
-            self._nodes.append(helper.make_node("Identity", [value], [name]))
+    def graph(
+        self, name: str, inputs: Mapping[str, TypeAndShape], outputs: Outputs
+    ) -> onnx.GraphProto:
+        """The nodes collected so far as a graph; outputs are by name, with their values."""
+        for output, (value, _) in outputs.items():
+            self._nodes.append(helper.make_node("Identity", [value], [output]))
+        given = [value_info(each, *kind) for each, kind in inputs.items()]
+        returned = [value_info(each, *kind) for each, (_, kind) in outputs.items()]
+        return helper.make_graph(self._nodes, name, given, returned)
 
     def _new(self, kind: str) -> str:
         self._count += 1
         return f"{kind.lower()}_{self._count}"
 
-    def model(
-        self, inputs: Sequence[onnx.ValueInfoProto], outputs: Mapping[str, tuple[str, Any]]
-    ) -> onnx.ModelProto:
-        """The finished graph.
-
-        outputs  name -> the value, its type and shape
-        """
-        self.rename({name: value for name, (value, _) in outputs.items()})
-        infos = [helper.make_tensor_value_info(name, *kind) for name, (_, kind) in outputs.items()]
-        graph = helper.make_graph(
-            self._nodes, "capsrl", list(inputs), infos, list(self._initializers.values())
-        )
+    def model(self, inputs: Mapping[str, TypeAndShape], outputs: Outputs) -> onnx.ModelProto:
+        """The finished model."""
+        graph = self.graph("capsrl", inputs, outputs)
+        graph.initializer.extend(self._initializers.values())
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="capsrl")
         model.ir_version = _IR_VERSION

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
-
-import onnx
 
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
@@ -45,18 +42,14 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
             kinds = {name: None}
             contents[folder / unsigned(name)] = None
         for file, kind in kinds.items():
-            graph = _graph(name, Builder(stored, int8=kind), config, transformer)
+            builder = Builder(stored, int8=kind)
+            if name == SENTENCES:
+                graph = sentences_graph(builder, config, transformer)
+            else:
+                graph = propositions_graph(builder, config, traced=name == TRACED)
             contents[folder / file] = graph.SerializeToString()
     _replace_files(contents, folder / SENTENCES)
     return [file for file, content in contents.items() if content is not None]
-
-
-def _graph(
-    name: str, builder: Builder, config: ModelConfig, transformer: Mapping[str, Any]
-) -> onnx.ModelProto:
-    if name == SENTENCES:
-        return sentences_graph(builder, config, transformer)
-    return propositions_graph(builder, config, traced=name == TRACED)
 
 
 def _check_sources(folder: Path, config: ModelConfig) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from capsrl.config import ROUTED, ModelConfig
-from capsrl.export.builder import FLOAT, INT64, Builder
+from capsrl.export.builder import BOOL, FLOAT, INT64, Builder, TypeAndShape
 from capsrl.export.role_frames import frame_logits
 from capsrl.export.routing import capsules, present, route, route_in_loop
 from capsrl.predict.folder import SCALE
@@ -33,9 +33,11 @@ def sentences_graph(
     """
     states = _word_vectors(builder, config, transformer)  # T E
     for layer in range(config.encoder.layers):
-        states = _sentence_lstm(builder, states, layer)
+        steps = builder.op("Unsqueeze", states, builder.ints(1))  # T 1 E
+        both = bilstm(builder, steps, "encoder", layer)  # T 2 1 H
+        states = builder.op("Flatten", both, axis=1)  # T 2H
     predicates = builder.op("Squeeze", builder.linear(states, "finder.score"), builder.ints(-1))
-    outputs = {
+    outputs: dict[str, tuple[str, TypeAndShape]] = {
         "states": (states, (FLOAT, ["T", "H"])),
         "predicates": (predicates, (FLOAT, ["T"])),
     }
@@ -44,11 +46,7 @@ def sentences_graph(
         outputs["tags"] = builder.op("ArgMax", scores, axis=-1, keepdims=0), (INT64, ["T"])
     if builder.int8 == "signed":
         outputs["exact"] = builder.multiplies_exactly(), (TensorProto.INT32, [])
-    inputs = [
-        helper.make_tensor_value_info("subwords", INT64, ["W", "S"]),
-        helper.make_tensor_value_info("words", INT64, ["T"]),
-    ]
-    return builder.model(inputs, outputs)
+    return builder.model({"subwords": (INT64, ["W", "S"]), "words": (INT64, ["T"])}, outputs)
 
 
 def _word_vectors(builder: Builder, config: ModelConfig, transformer: Mapping[str, Any]) -> str:
@@ -87,10 +85,9 @@ def _bert(builder: Builder, config: Mapping[str, Any]) -> list[str]:
     hidden = _layer_norm(builder, embedded, f"{name}.norm", eps)
     states, n_layers = [hidden], config["num_hidden_layers"]
     for number in range(n_layers):
-        layer, is_last = f"{name}.layers.{number}", number == n_layers - 1
-        mixed = _attend(builder, states[-1], layer, config["num_attention_heads"], width)
-        before = states[-1]
-        if is_last:
+        layer, before = f"{name}.layers.{number}", states[-1]
+        mixed = _attend(builder, before, layer, config["num_attention_heads"], width)
+        if number == n_layers - 1:
             mixed, before = _take_words(builder, mixed), _take_words(builder, before)
         states.append(_finish_layer(builder, before, mixed, layer, eps))
     return states
@@ -115,20 +112,8 @@ def _finish_layer(builder: Builder, hidden: str, mixed: str, name: str, eps: flo
 
 
 def _layer_norm(builder: Builder, value: str, name: str, eps: float) -> str:
-    return builder.op(
-        "LayerNormalization",
-        value,
-        builder.weight(f"{name}.weight"),
-        builder.weight(f"{name}.bias"),
-        epsilon=eps,
-    )
-
-
-def _sentence_lstm(builder: Builder, states: str, layer: int) -> str:
-    """One layer of the BiLSTM over the words: T E -> T 2H."""
-    steps = builder.op("Unsqueeze", states, builder.ints(1))  # T 1 E
-    both = bilstm(builder, steps, "encoder", layer)  # T 2 1 H
-    return builder.op("Flatten", both, axis=1)
+    weight, bias = builder.weight(f"{name}.weight"), builder.weight(f"{name}.bias")
+    return builder.op("LayerNormalization", value, weight, bias, epsilon=eps)
 
 
 def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -> onnx.ModelProto:
@@ -161,7 +146,7 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
         if traced
         else (route(builder, words, config, of_frames), {})
     )
-    outputs = {
+    outputs: dict[str, tuple[str, TypeAndShape]] = {
         "roles": (logits, (FLOAT, ["P", "T", "R"])),
         "senses": (senses, (FLOAT, ["P", "C"])),
         "patterns": (patterns, (FLOAT, ["P", "K"])),
@@ -172,25 +157,19 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     if config.phrase_width:
         for name, value in _phrase_edges(builder, views, config.phrase_width).items():
             outputs[name] = value, (INT64, ["P", "T"])
-    return builder.model(_inputs(config, traced), outputs)
-
-
-def _inputs(config: ModelConfig, traced: bool) -> list[onnx.ValueInfoProto]:
-    shapes: dict[str, list[str]] = {
-        "words": ["P", "T"],
-        "lengths": ["P"],
-        "positions": ["P"],
-        "candidates": ["P", "C"],
-        "n_candidates": ["P"],
+    inputs: dict[str, TypeAndShape] = {
+        "states": (FLOAT, ["n", "H"]),
+        "words": (INT64, ["P", "T"]),
+        "lengths": (INT64, ["P"]),
+        "positions": (INT64, ["P"]),
+        "candidates": (INT64, ["P", "C"]),
+        "n_candidates": (INT64, ["P"]),
     }
     if config.capsules.predicate == "lookup":
-        shapes["lemmas"] = ["P"]
+        inputs["lemmas"] = INT64, ["P"]
     if traced and config.capsules.variant in ROUTED:
-        shapes["n_iterations"] = []
-    inputs = [helper.make_tensor_value_info("states", FLOAT, ["n", "H"])]
-    return inputs + [
-        helper.make_tensor_value_info(name, INT64, shape) for name, shape in shapes.items()
-    ]
+        inputs["n_iterations"] = INT64, []
+    return builder.model(inputs, outputs)
 
 
 def _views(builder: Builder, predicates: str) -> str:
@@ -202,11 +181,8 @@ def _views(builder: Builder, predicates: str) -> str:
     numbers = builder.op("Unsqueeze", builder.count_up("words", 1), builder.ints(1))  # T 1
     distance = builder.op("Sub", numbers, "positions")  # T P
     limit = builder.constant(MAX_DISTANCE, np.int64)
-    distance = builder.op(
-        "Add",
-        builder.op("Clip", distance, builder.constant(-MAX_DISTANCE, np.int64), limit),
-        limit,
-    )
+    lowest = builder.constant(-MAX_DISTANCE, np.int64)
+    distance = builder.op("Add", builder.op("Clip", distance, lowest, limit), limit)
     of_distance = builder.op("Gather", builder.weight(f"{name}.of_distance.weight"), distance)
     steps = builder.op("Add", builder.op("Add", words, of_predicate), of_distance)
     steps = builder.op("Gelu", steps)
@@ -223,9 +199,8 @@ def _senses(builder: Builder, predicates: str) -> tuple[str, str]:
     """Logits of the candidates and of all patterns (`SenseScorer`): P C and P K."""
     query = builder.op("Elu", builder.linear(predicates, "senses.of_state"))
     vectors = builder.op("Transpose", builder.weight("senses.patterns.weight"), perm=[1, 0])
-    patterns = builder.op(
-        "Add", builder.op("MatMul", query, vectors), builder.weight("senses.pattern_prior")
-    )
+    product = builder.op("MatMul", query, vectors)
+    patterns = builder.op("Add", product, builder.weight("senses.pattern_prior"))
     vectors = builder.rows("senses.senses.weight", "candidates")  # P C width
     column = builder.op("Unsqueeze", query, builder.ints(2))
     own = builder.op("Squeeze", builder.op("MatMul", vectors, column), builder.ints(2))
@@ -260,9 +235,8 @@ def _phrase_edges(builder: Builder, views: str | None, width: int) -> dict[str, 
     edges = {}
     for row, name in enumerate(("firsts", "lasts")):
         query, key = parts[2 * row : 2 * row + 2]
-        table = builder.op(
-            "Gather", builder.weight("spans.of_distance"), builder.constant(row, np.int64)
-        )
+        tables, number = builder.weight("spans.of_distance"), builder.constant(row, np.int64)
+        table = builder.op("Gather", tables, number)
         query = builder.op("Mul", query, builder.constant(width**-0.5, np.float32))
         scores = builder.op("MatMul", query, builder.op("Transpose", key, perm=[0, 2, 1]))
         scores = builder.op("Add", scores, builder.op("Gather", table, near))
@@ -280,14 +254,11 @@ def bilstm(builder: Builder, steps: str, name: str, layer: int, lengths: str = "
     """
     directions = _directions(name, layer)
 
-    def weights(kind: str) -> str:
-        return _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
-
     return builder.op(
         "LSTM",
         steps,
-        weights("weight_ih"),
-        weights("weight_hh"),
+        _parameter(builder, directions, "weight_ih"),
+        _parameter(builder, directions, "weight_hh"),
         _biases(builder, directions),
         builder.op("Cast", lengths, to=TensorProto.INT32) if lengths else "",
         hidden_size=_n_units(builder, directions),
@@ -311,7 +282,7 @@ def quantized_bilstm(builder: Builder, steps: str, name: str, layer: int, length
     )
     biases = _biases(builder, directions)
     lengths = builder.op("Cast", lengths, to=TensorProto.INT32)
-    with builder.body() as nodes:
+    with builder.body():
         number = builder.op("Unsqueeze", "sequence", builder.ints(0))
         both = builder.fused(
             "DynamicQuantizeLSTM",
@@ -323,19 +294,12 @@ def quantized_bilstm(builder: Builder, steps: str, name: str, layer: int, length
             hidden_size=_n_units(builder, directions),
             direction="bidirectional",
         )  # T 2 1 H
-        builder.rename({"next_too": "is_next", "of_sequence": builder.op("Flatten", both, axis=1)})
-    body = helper.make_graph(
-        nodes,
-        "sequence",
-        [
-            helper.make_tensor_value_info("sequence", INT64, []),
-            helper.make_tensor_value_info("is_next", TensorProto.BOOL, []),
-        ],
-        [
-            helper.make_tensor_value_info("next_too", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("of_sequence", FLOAT, None),
-        ],
-    )
+        flat = builder.op("Flatten", both, axis=1)  # T 2H
+        body = builder.graph(
+            "sequence",
+            {"sequence": (INT64, []), "is_next": (BOOL, [])},
+            {"next_too": ("is_next", (BOOL, [])), "of_sequence": (flat, (FLOAT, None))},
+        )
     count = builder.op("Squeeze", builder.size(steps, 1))
     return builder.op("Loop", count, "", body=body)
 
@@ -350,11 +314,13 @@ def _n_units(builder: Builder, directions: Sequence[str]) -> int:
 
 def _biases(builder: Builder, directions: Sequence[str]) -> str:
     """Those of the inputs, then the recurrent ones: 2 8H."""
-    kinds = [
-        _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
-        for kind in ("bias_ih", "bias_hh")
-    ]
+    kinds = [_parameter(builder, directions, kind) for kind in ("bias_ih", "bias_hh")]
     return builder.op("Concat", *kinds, axis=1)
+
+
+def _parameter(builder: Builder, directions: Sequence[str], kind: str) -> str:
+    """A parameter of both directions in floats: 2 4H ..."""
+    return _join_directions(builder, [builder.weight(f"{one}.{kind}_l0") for one in directions])
 
 
 def _integer_weights(

@@ -1,9 +1,8 @@
 """What the frames say of the roles, in a graph (`capsrl.network.role_frames`)."""
 
 import numpy as np
-from onnx import TensorProto
 
-from capsrl.export.builder import Builder
+from capsrl.export.builder import INT64, Builder
 from capsrl.frames.kinds import CORE_ROLES, N_SENSES, PREFIXES, UNKNOWN_SENSE
 
 
@@ -52,7 +51,7 @@ def _mix_of_rows(builder: Builder, row: str, kinds: str, ids: str, table: str) -
     """The rows of a table that the kinds of roles have, weighted by the senses: P N 3M."""
     n_rows = builder.stored[f"frames.{table}"].shape[0]
     found = builder.op("Gather", builder.raw(f"frames.{ids}"), kinds)  # P s N
-    found = builder.op("Cast", found, to=TensorProto.INT64)
+    found = builder.op("Cast", found, to=INT64)
     zero_one = builder.constant([0, 1], np.float32)
     chosen = builder.op("OneHot", found, builder.constant(n_rows, np.int64), zero_one)
     mixed = _mix(builder, row, chosen, n_rows)  # P N rows

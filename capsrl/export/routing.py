@@ -4,10 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from onnx import TensorProto, helper
 
 from capsrl.config import ROUTED, ModelConfig
-from capsrl.export.builder import FLOAT, Builder
+from capsrl.export.builder import BOOL, FLOAT, INT64, Builder
 
 
 @dataclass(frozen=True)
@@ -150,27 +149,21 @@ def route_in_loop(
     shape = builder.op("Concat", *sizes, builder.ints(n_roles), axis=0)
     zeros = builder.op("Expand", builder.constant(0, np.float32), shape)  # P T R
     is_word = _is_word(builder)
-    with builder.body() as nodes:
+    kind = FLOAT, ["P", "T", "R"]
+    with builder.body():
         if of_frames is not None and config.frames.roles == "first":
             is_first = builder.op("Equal", "iteration", builder.constant(0, np.int64))
             of_frames = builder.op("Where", is_first, of_frames, builder.constant(0, np.float32))
         logits, kept = _iterate(builder, words, config, "logits_before", is_word, of_frames)
-        scans = {f"{name}_after": value for name, value in kept.items()}
-        builder.rename({"going_on": "keep_going", "logits_after": logits, **scans})
-    body = helper.make_graph(
-        nodes,
-        "iteration",
-        [
-            helper.make_tensor_value_info("iteration", TensorProto.INT64, []),
-            helper.make_tensor_value_info("keep_going", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("logits_before", FLOAT, ["P", "T", "R"]),
-        ],
-        [
-            helper.make_tensor_value_info("going_on", TensorProto.BOOL, []),
-            helper.make_tensor_value_info("logits_after", FLOAT, ["P", "T", "R"]),
-            *(helper.make_tensor_value_info(name, FLOAT, None) for name in scans),
-        ],
-    )
+        body = builder.graph(
+            "iteration",
+            {"iteration": (INT64, []), "keep_going": (BOOL, []), "logits_before": kind},
+            {
+                "going_on": ("keep_going", (BOOL, [])),
+                "logits_after": (logits, kind),
+                **{f"{name}_after": (value, (FLOAT, None)) for name, value in kept.items()},
+            },
+        )
     outputs = builder.ops("Loop", "n_iterations", "", zeros, n_outputs=1 + len(kept), body=body)
     return outputs[0], dict(zip(kept, outputs[1:], strict=True))
 

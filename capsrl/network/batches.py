@@ -8,8 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from capsrl.network.embeddings import WordVectors
-from capsrl.network.embeddings.source import Inputs
+from capsrl.network.embeddings.source import Inputs, WordVectors
 from capsrl.predict.indexing import IGNORED, IndexedSentence, predicate_arrays
 from capsrl.predict.inventory import Inventory
 

@@ -13,11 +13,10 @@ from capsrl.errors import ConfigError
 from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
 from capsrl.frames.kinds import CORE_ROLES, UNKNOWN_SENSE, RoleKinds, find_kinds
 from capsrl.network.capsules import WordCapsuleLayer
-from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.elmo import Elmo
 from capsrl.network.embeddings.fasttext import FastText
 from capsrl.network.embeddings.learned import MIN_CHARACTERS_WIDTH, Characters, LearnedWords, Tags
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.network.embeddings.vector_files import open_vectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer

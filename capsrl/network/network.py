@@ -9,7 +9,7 @@ from torch.nn import functional
 
 from capsrl.network.batches import Batch, Predicates, collate
 from capsrl.network.capsules import WordCapsuleLayer
-from capsrl.network.embeddings import WordVectors
+from capsrl.network.embeddings.source import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger

@@ -166,7 +166,10 @@ def fit_curve(
         names = []  # nothing to tell apart
     knots = np.unique(np.quantile(odds, _QUANTILES).round(_DECIMALS))
     k, n = len(knots), len(names)
-    inputs = np.hstack([_hat_weights(odds, knots), _one_hot(groups, names)])  # N k+n
+    # The weight of each knot in the linear interpolation at each answer, and its group one-hot.
+    weights = np.stack([np.interp(odds, knots, row) for row in np.eye(k)], 1)  # N k
+    one_hot = np.array(groups)[:, None] == np.array(names, str)  # N n
+    inputs = np.hstack([weights, one_hot])  # N k+n
     penalty = np.zeros((k + n, k + n))
     penalty[:k, :k] = smoothness * _curvature(knots)
     penalty[k:, k:] = shrinkage * np.eye(n)
@@ -178,16 +181,6 @@ def fit_curve(
         tuple(rounded[:k]),
         dict(zip(names, rounded[k:], strict=True)),
     )
-
-
-def _hat_weights(x: Doubles, knots: Doubles) -> Doubles:
-    """The weight of each knot in the linear interpolation at each x; N K."""
-    return np.stack([np.interp(x, knots, row) for row in np.eye(len(knots))], 1)
-
-
-def _one_hot(groups: Sequence[str], names: Sequence[str]) -> Doubles:
-    rows: Doubles = (np.array(groups)[:, None] == np.array(names, str)).astype(np.float64)
-    return rows
 
 
 def _curvature(knots: Doubles) -> Doubles:

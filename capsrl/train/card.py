@@ -30,22 +30,45 @@ def make_card(
     """
     data = recipe.data
     name = data.name or os.path.basename(data.train)
+    has_phrases = recipe.model.phrase_width > 0
+    form = "Arguments are head words, not phrases"
+    if has_phrases:
+        form = "The phrase of an argument is unbroken"
+    sources = [
+        f"corpus: {name}",
+        f"license of the corpus: {data.license or 'not stated in the recipe'}",
+        f"trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
+        f"best epoch by F1 on `{os.path.basename(data.dev)}`",
+    ]
+    if data.partial:
+        files = ", ".join(f"`{os.path.basename(path)}`" for path in data.partial)
+        sources.append(f"also trained on {n_partial} partially annotated sentences of {files}")
+    if started_from is not None:
+        sources.append(
+            f"started from the model {started_from}, which was trained on the data that its own "
+            "card names; the license of that model applies too"
+        )
+    limits = [
+        "The scores above are for gold predicates; with predicates found by the model they are "
+        "lower.",
+        f"{form}; a word is the head of at most one argument per predicate.",
+        "Senses that are not in the training data are often wrong. Without frames, those of "
+        "lemmas that are not in it are guessed from those of others.",
+        "Text unlike the corpus (another genre, spelling or language) is labeled worse.",
+    ]
+    if recipe.model.embeddings.tags:
+        limits.append("Needs parts of speech in its input, in the tag set of the corpus.")
     parts = [
         _front_matter(recipe),
         f"# Semantic role labeling, {data.language or 'language not stated'}: {name}\n",
         "Finds who did what to whom: the sense of every predicate and the head words of its "
         "arguments with their roles (dependency SRL as in CoNLL-2009)"
-        f"{', and their phrases' if recipe.model.phrase_width else ''}.\n",
+        f"{', and their phrases' if has_phrases else ''}.\n",
         "## Use\n",
         '```\ncapsrl label --model MODEL_FOLDER "She sold him the car."\n'
         "capsrl evaluate --model MODEL_FOLDER GOLD_FILE\n```\n",
         "## Data\n",
-        f"- corpus: {name}\n"
-        f"- license of the corpus: {data.license or 'not stated in the recipe'}\n"
-        f"- trained on {n_sentences} sentences of `{os.path.basename(data.train)}`, "
-        f"best epoch by F1 on `{os.path.basename(data.dev)}`\n"
-        + _partial(recipe, n_partial)
-        + _started_from(started_from),
+        "".join(f"- {line}\n" for line in sources),
         "## Scores\n",
         "With gold predicates. Precision, recall and F1 are the official CoNLL-2009 scores over "
         "senses and arguments together; EM (exact match) is the percentage of propositions with "
@@ -55,27 +78,9 @@ def make_card(
         f"capsrl {__version__}, seed {recipe.train.seed}; settings other than the defaults:\n",
         "```toml\n" + "".join(f"{line}\n" for line in _changes(recipe)) + "```\n",
         "## Limits\n",
-        _limits(recipe),
+        "".join(f"- {line}\n" for line in limits),
     ]
     return "\n".join(parts)
-
-
-def _partial(recipe: Recipe, n_sentences: int) -> str:
-    files = ", ".join(f"`{os.path.basename(path)}`" for path in recipe.data.partial)
-    return (
-        f"- also trained on {n_sentences} partially annotated sentences of {files}\n"
-        if files
-        else ""
-    )
-
-
-def _started_from(model: str | None) -> str:
-    if model is None:
-        return ""
-    return (
-        f"- started from the model {model}, which was trained on the data that its own card "
-        "names; the license of that model applies too\n"
-    )
 
 
 def _front_matter(recipe: Recipe) -> str:
@@ -114,24 +119,3 @@ def _changes(recipe: Recipe) -> list[str]:
         for key, value in settings_by_name(recipe).items()
         if key not in DEFAULTS or value != DEFAULTS[key]
     ]
-
-
-def _limits(recipe: Recipe) -> str:
-    lines = [
-        "- The scores above are for gold predicates; with predicates found by the model they are "
-        "lower.",
-        _words_or_phrases(recipe),
-        "- Senses that are not in the training data are often wrong. Without frames, those of "
-        "lemmas that are not in it are guessed from those of others.",
-        "- Text unlike the corpus (another genre, spelling or language) is labeled worse.",
-    ]
-    if recipe.model.embeddings.tags:
-        lines.append("- Needs parts of speech in its input, in the tag set of the corpus.")
-    return "\n".join(lines) + "\n"
-
-
-def _words_or_phrases(recipe: Recipe) -> str:
-    one_role = "a word is the head of at most one argument per predicate."
-    if recipe.model.phrase_width:
-        return f"- The phrase of an argument is unbroken; {one_role}"
-    return f"- Arguments are head words, not phrases; {one_role}"

@@ -67,12 +67,10 @@ def save_checkpoint(
 ) -> None:
     """Write a checkpoint atomically."""
     header = {"format": _VERSION, "state": dataclasses.asdict(state), "fingerprint": fingerprint}
+    # Copied: safetensors refuses tensors that share memory.
+    copies = {n: t.detach().to("cpu", copy=True).contiguous() for n, t in tensors.items()}
     with replacing(path) as temporary:
-        save_file(
-            {name: _on_cpu(tensor) for name, tensor in tensors.items()},
-            temporary,
-            metadata={_METADATA: json.dumps(header)},
-        )
+        save_file(copies, temporary, metadata={_METADATA: json.dumps(header)})
 
 
 @dataclass(frozen=True)
@@ -191,14 +189,13 @@ def random_tensors(gather: Callable[[Tensor], Tensor]) -> dict[str, Tensor]:
     gather  stacks the tensors of all processes
     """
     _, words, gauss = random.getstate()
-    numpy_state = np.random.get_state(legacy=False)  # noqa: NPY002 - libraries may draw from it
-    assert isinstance(numpy_state, dict)
-    inner = numpy_state["state"]
-    rest = [inner["pos"], numpy_state["has_gauss"], numpy_state["gauss"]]
+    numpy_state = np.random.get_state()  # noqa: NPY002 - libraries may draw from it
+    assert isinstance(numpy_state, tuple)
+    _, key, *rest = numpy_state  # position, has_gauss, gauss
     state = {
         "python": torch.tensor(words, dtype=torch.int64),
         "python_gauss": torch.tensor(math.nan if gauss is None else gauss, dtype=torch.float64),
-        "numpy": torch.from_numpy(inner["key"].astype(np.int64)),
+        "numpy": torch.from_numpy(key.astype(np.int64)),
         "numpy_rest": torch.tensor(rest, dtype=torch.float64),
         "torch": torch.get_rng_state(),
     }
@@ -217,23 +214,13 @@ def restore_random(tensors: Mapping[str, Tensor], rank: int) -> None:
     words = tuple(state["python"].tolist())
     random.setstate((3, words, None if math.isnan(gauss) else gauss))
     position, has_gauss, numpy_gauss = state["numpy_rest"].tolist()
+    key = state["numpy"].numpy().astype(np.uint32)
     np.random.set_state(  # noqa: NPY002
-        {
-            "bit_generator": "MT19937",
-            "state": {"key": state["numpy"].numpy().astype(np.uint32), "pos": int(position)},
-            "has_gauss": int(has_gauss),
-            "gauss": numpy_gauss,
-        }
+        ("MT19937", key, int(position), int(has_gauss), numpy_gauss)
     )
     torch.set_rng_state(state["torch"])
     if "cuda" in state and torch.cuda.is_available():
         torch.cuda.set_rng_state(state["cuda"])
-
-
-def _on_cpu(tensor: Tensor) -> Tensor:
-    """Copy a tensor: safetensors refuses tensors that share memory."""
-    tensor = tensor.detach()
-    return (tensor.cpu() if tensor.is_cuda else tensor.clone()).contiguous()
 
 
 def _name_and_digest(path: str) -> str:

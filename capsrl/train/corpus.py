@@ -78,20 +78,16 @@ def read_training_files(data: DataConfig, lemmatizer: Lemmatizer | None = None) 
 def _with_lemmas(sentences: list[Sentence], lemmatizer: Lemmatizer | None) -> list[Sentence]:
     if lemmatizer is None:
         return sentences
-    return [
-        replace(sentence, lemmas=_lemmas(sentence, lemmatizer))
-        if sentence.lemmas is None
-        else sentence
-        for sentence in sentences
-    ]
-
-
-def _lemmas(sentence: Sentence, lemmatizer: Lemmatizer) -> tuple[str, ...]:
-    lemmas = [word.lower() for word in sentence.words]
-    for position in sentence.predicates:
-        tag = None if sentence.tags is None else sentence.tags[position]
-        lemmas[position] = lemmatizer.find(sentence.words[position], tag)
-    return tuple(lemmas)
+    found = []
+    for sentence in sentences:
+        if sentence.lemmas is None:
+            lemmas = [word.lower() for word in sentence.words]
+            for position in sentence.predicates:
+                tag = None if sentence.tags is None else sentence.tags[position]
+                lemmas[position] = lemmatizer.find(sentence.words[position], tag)
+            sentence = replace(sentence, lemmas=tuple(lemmas))
+        found.append(sentence)
+    return found
 
 
 def _read(path: str) -> list[Sentence]:

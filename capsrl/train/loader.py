@@ -9,7 +9,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import cast
 
 import numpy as np
 import torch
@@ -20,7 +20,7 @@ from capsrl.errors import ConfigError
 from capsrl.network.batches import Batch, map_leaves
 from capsrl.network.network import Network
 from capsrl.predict.indexing import IndexedSentence, bucket
-from capsrl.train.soft_corpus import SoftBatch, SoftCorpus
+from capsrl.train.soft_labels import SoftBatch, SoftCorpus
 
 Planned = list[int] | SoftBatch  # numbers of annotated sentences, or sentences of shards
 Share = Callable[[Sequence[int]], list[int]]  # selects the sentences of this process
@@ -169,8 +169,10 @@ def make_in_processes(make: Make, tasks: Sequence[Planned], *, n_workers: int) -
         # warns of more workers than cores.
         warnings.simplefilter("ignore")
         loader = DataLoader(
-            _Made(make, tasks),
+            cast(Dataset[Planned], tasks),
             batch_size=None,
+            # Arrays for tensors: sending a tensor would open a file for each.
+            collate_fn=lambda task: map_leaves(make(task), Tensor, Tensor.numpy),
             num_workers=n_workers,
             multiprocessing_context="fork",
             generator=torch.Generator(),  # else a seed would be drawn from that of the run
@@ -179,17 +181,3 @@ def make_in_processes(make: Make, tasks: Sequence[Planned], *, n_workers: int) -
     for arrays in batches:
         batch: Batch | None = map_leaves(arrays, np.ndarray, torch.from_numpy)
         yield batch
-
-
-class _Made(Dataset[Any]):
-    """The batches, with arrays for tensors: sending a tensor would open a file for each."""
-
-    def __init__(self, make: Make, tasks: Sequence[Planned]) -> None:
-        self._make = make
-        self._tasks = tasks
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-    def __getitem__(self, number: int) -> Any:  # noqa: ANN401
-        return map_leaves(self._make(self._tasks[number]), Tensor, Tensor.numpy)

@@ -7,6 +7,7 @@ RUN/curve.png                dev scores and loss by epoch, if matplotlib is inst
 """
 
 import contextlib
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -37,8 +38,8 @@ from capsrl.train.corpus import Corpus, check_files, read_training_files
 from capsrl.train.loader import Mixture
 from capsrl.train.log import Log, Report, dev_figures, find_collapse, is_low, plot_curve, read_log
 from capsrl.train.optim import rate_factor
-from capsrl.train.processes import Processes, StopRequest, defer_signals
-from capsrl.train.soft_corpus import SoftCorpus
+from capsrl.train.processes import Processes, defer_signals
+from capsrl.train.soft_labels import SoftCorpus
 from capsrl.train.start import build_network
 from capsrl.train.trainer import make_trainer
 
@@ -109,7 +110,7 @@ class Training:
         recipe: Recipe,
         folder: Path,
         processes: Processes,
-        stop: StopRequest,
+        stop: threading.Event,
         report: Report | None,
     ) -> None:
         self.recipe = recipe
@@ -316,12 +317,12 @@ class Training:
 
     def _until_stopped(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:
-            if self._stop.is_set and self._processes.world_size == 1:
+            if self._stop.is_set() and self._processes.world_size == 1:
                 raise _Stopped
             yield sentence
 
     def _must_stop(self) -> bool:
-        return self._processes.any_true(self._stop.is_set)
+        return self._processes.any_true(self._stop.is_set())
 
     def _seconds(self) -> float:
         return round(self.state.seconds + time.monotonic() - self._clock, 3)

@@ -67,19 +67,11 @@ class Processes:
 
     def broadcast(self, value: float) -> float:
         """Give the main process's value to every process."""
-        if self.world_size == 1:
-            return value
-        shared = torch.tensor(value, dtype=torch.float64, device=self.device)
-        distributed.broadcast(shared, src=0)
-        return float(shared)
+        return float(self.gather(torch.tensor(value, dtype=torch.float64))[0])
 
     def any_true(self, flag: bool) -> bool:
         """Tell every process whether the flag is true in any of them."""
-        if self.world_size == 1:
-            return flag
-        votes = torch.tensor(float(flag), device=self.device)
-        self.sum(votes)
-        return bool(votes)
+        return bool(self.gather(torch.tensor(float(flag))).any())
 
     def wait(self) -> None:
         """Wait until all processes have reached this point."""
@@ -92,31 +84,22 @@ class Processes:
             distributed.destroy_process_group()
 
 
-class StopRequest:
-    """Set when a signal asked the run to stop."""
-
-    def __init__(self) -> None:
-        self.is_set = False
-
-
 @contextmanager
-def defer_signals() -> Iterator[StopRequest]:
-    """Turn the first Ctrl-C or SIGTERM into a request; the second one acts immediately.
+def defer_signals() -> Iterator[threading.Event]:
+    """Turn the first Ctrl-C or SIGTERM into a request to stop; the second one acts immediately.
 
     The request is granted between two steps, where the state of a run is consistent.
     """
-    request = StopRequest()
+    request = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield request  # only the main thread may install handlers
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def handle(number: int, frame: FrameType | None) -> None:
-        request.is_set = True
+        request.set()
         signal.signal(number, before[signal.Signals(number)])
 
-    for number in before:
-        signal.signal(number, handle)
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield request
     finally:

@@ -104,5 +104,5 @@ def test_constants_are_shared_by_value_and_type():
 
 def test_graphs_name_their_weights(tmp_path):
     builder = Builder({}, int8=None)
-    model = builder.model([], {"one": (builder.constant(1, np.float32), (1, []))})
+    model = builder.model({}, {"one": (builder.constant(1, np.float32), (1, []))})
     assert {each.key: each.value for each in model.metadata_props} == {"weights": digest_of({})}

@@ -20,13 +20,11 @@ def run_graph(folder, weights, build, *, precision="full", int8=None, **inputs):
     save_weights(weights, folder, precision=precision)
     builder = Builder(find_stored(folder), int8=int8)
     outputs = {name: (value, (FLOAT, None)) for name, value in build(builder).items()}
-    infos = [
-        helper.make_tensor_value_info(
-            name, helper.np_dtype_to_tensor_dtype(array.dtype), [None] * array.ndim
-        )
+    kinds = {
+        name: (helper.np_dtype_to_tensor_dtype(array.dtype), [None] * array.ndim)
         for name, array in inputs.items()
-    ]
-    return run_model(builder.model(infos, outputs), folder, **inputs)
+    }
+    return run_model(builder.model(kinds, outputs), folder, **inputs)
 
 
 def run_model(model, folder, **inputs):

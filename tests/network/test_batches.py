@@ -3,9 +3,8 @@ import dataclasses
 import torch
 
 from capsrl.network.batches import collate, collate_gold, collate_predicates
-from capsrl.network.embeddings import WordVectors
 from capsrl.network.embeddings.learned import LearnedWords
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.predict.indexing import IGNORED, index_sentence, with_predicates
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Sentence

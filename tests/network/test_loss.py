@@ -9,7 +9,7 @@ from capsrl.network.batches import SoftTargets, SparseTargets
 from capsrl.network.loss import count_targets, gumbel_like, role_probs, sum_nll, sum_uniqueness
 from capsrl.predict.indexing import IGNORED
 from capsrl.sentence import Sentence
-from capsrl.train.soft_corpus import SoftCorpus
+from capsrl.train.soft_labels import SoftCorpus
 from teachers.label import MIN_PROB, label_softly
 from teachers.shards import write_shards
 from tests.helpers.tiny_networks import (

@@ -3,7 +3,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from capsrl.network.embeddings import WordVectors
+from capsrl.network.embeddings.source import WordVectors
 from capsrl.predict.indexing import IGNORED, bucket, group_predicates, index_sentence
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence

@@ -17,7 +17,7 @@ import torch
 from capsrl.errors import DataError
 from capsrl.predict.indexing import bucket
 from capsrl.train.loader import Mixture, make_in_processes, make_in_thread
-from capsrl.train.soft_corpus import SoftBatch, SoftCorpus
+from capsrl.train.soft_labels import SoftBatch, SoftCorpus
 from teachers.shards import write_shards
 from tests.helpers.tiny_networks import SENTENCES, make_teacher
 from tests.helpers.tiny_runs import ROOT

@@ -36,9 +36,9 @@ def test_shares_are_disjoint_and_complete():
 def test_first_signal_is_deferred(number):
     before = signal.getsignal(number)
     with defer_signals() as request:
-        assert not request.is_set
+        assert not request.is_set()
         signal.raise_signal(number)
-        assert request.is_set
+        assert request.is_set()
     assert signal.getsignal(number) is before
 
 
@@ -46,7 +46,7 @@ def test_second_signal_acts_immediately():
     before = signal.getsignal(signal.SIGINT)
     with pytest.raises(KeyboardInterrupt), defer_signals() as request:
         signal.raise_signal(signal.SIGINT)
-        assert request.is_set
+        assert request.is_set()
         signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is before
 
@@ -56,7 +56,7 @@ def test_other_threads_install_no_handlers():
 
     def work():
         with defer_signals() as request:
-            stops.append(request.is_set)
+            stops.append(request.is_set())
 
     thread = threading.Thread(target=work)
     thread.start()

@@ -31,17 +31,7 @@ class Bert(nn.Module):
         self.positions = nn.Embedding(config["max_position_embeddings"], width)
         self.types = nn.Embedding(config.get("type_vocab_size", 2), width)
         self.norm = nn.LayerNorm(width, eps=eps)
-        self.layers = nn.ModuleList(
-            BertLayer(
-                width,
-                n_heads=config["num_attention_heads"],
-                inner_width=config["intermediate_size"],
-                dropout=self.dropout,
-                attention_dropout=config.get("attention_probs_dropout_prob", 0.1),
-                eps=eps,
-            )
-            for _ in range(config["num_hidden_layers"])
-        )
+        self.layers = nn.ModuleList(BertLayer(config) for _ in range(config["num_hidden_layers"]))
 
     def forward(self, subwords: Tensor, mask: Tensor, types: Tensor) -> list[Tensor]:
         """Hidden states of every layer, the embedding layer first.
@@ -64,20 +54,13 @@ class Bert(nn.Module):
 class BertLayer(nn.Module):
     """Self-attention and a feed-forward network, each with a residual connection and a norm."""
 
-    def __init__(
-        self,
-        width: int,
-        *,
-        n_heads: int,
-        inner_width: int,
-        dropout: float,
-        attention_dropout: float,
-        eps: float,
-    ) -> None:
+    def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
-        self.n_heads = n_heads
-        self.dropout = dropout
-        self.attention_dropout = attention_dropout
+        width, inner_width = config["hidden_size"], config["intermediate_size"]
+        eps = config.get("layer_norm_eps", 1e-12)
+        self.n_heads = config["num_attention_heads"]
+        self.dropout = config.get("hidden_dropout_prob", 0.1)
+        self.attention_dropout = config.get("attention_probs_dropout_prob", 0.1)
         self.attention_in = nn.Linear(width, 3 * width)  # query, key and value in one product
         self.attention_out = nn.Linear(width, width)
         self.attention_norm = nn.LayerNorm(width, eps=eps)
@@ -92,17 +75,11 @@ class BertLayer(nn.Module):
         mask    W 1 1 S  True at subwords
         ->      W S E
         """
-        heads = self.attention_in(hidden).unflatten(
-            -1, (3, self.n_heads, -1)
-        )  # W S 3 heads E/heads
+        joint = self.attention_in(hidden)
+        heads = joint.unflatten(-1, (3, self.n_heads, -1))  # W S 3 heads E/heads
         query, key, value = heads.transpose(1, 3).unbind(2)  # W heads S E/heads
-        mixed = functional.scaled_dot_product_attention(
-            query,
-            key,
-            value,
-            attn_mask=mask,
-            dropout_p=self.attention_dropout if self.training else 0.0,
-        )
+        dropout = self.attention_dropout if self.training else 0.0
+        mixed = functional.scaled_dot_product_attention(query, key, value, mask, dropout)
         mixed = self.attention_out(mixed.transpose(1, 2).flatten(2))
         mixed = functional.dropout(mixed, self.dropout, self.training)
         hidden = self.attention_norm(hidden + mixed)
@@ -131,7 +108,7 @@ _LAYER_NAMES = {
 def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Map the weights of a Hugging Face BertModel to the names of `Bert`; the pooler is dropped."""
     renamed: dict[str, Tensor] = {}
-    weights = {_current(name): weight for name, weight in weights.items()}
+    weights = {_current_name(name): weight for name, weight in weights.items()}
     for name, weight in weights.items():
         if name in _HUGGING_FACE_NAMES:
             renamed[_HUGGING_FACE_NAMES[name]] = weight
@@ -147,11 +124,7 @@ def rename_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return renamed
 
 
-def _current(name: str) -> str:
-    """The current name of a weight; the first checkpoints called those of norms gamma and beta."""
-    name = name.removeprefix("bert.")
-    return re.sub(
-        r"LayerNorm\.(gamma|beta)$",
-        lambda match: "LayerNorm." + {"gamma": "weight", "beta": "bias"}[match[1]],
-        name,
-    )
+def _current_name(name: str) -> str:
+    """The first checkpoints called the weights of norms gamma and beta."""
+    name = name.removeprefix("bert.").replace("LayerNorm.gamma", "LayerNorm.weight")
+    return name.replace("LayerNorm.beta", "LayerNorm.bias")

@@ -31,8 +31,6 @@ _REQUIRED = {
     "char_cnn": ("activation", "embedding", "filters", "max_characters_per_token"),
 }
 
-ElmoArrays = dict[str, NDArray[np.float32]]
-
 
 @dataclass(frozen=True)
 class Spelling:
@@ -62,15 +60,7 @@ class Elmo(WordSource[Spelling]):
         lstm = options["lstm"]
         self.width = 2 * lstm["projection_dim"]
         self.words = WordEncoder(options["char_cnn"], width=lstm["projection_dim"])
-        self.layers = nn.ModuleList(
-            BidirectionalLayer(
-                lstm["projection_dim"],
-                lstm["dim"],
-                cell_clip=lstm.get("cell_clip"),
-                state_clip=lstm.get("proj_clip"),
-            )
-            for _ in range(lstm["n_layers"])
-        )
+        self.layers = nn.ModuleList(BidirectionalLayer(lstm) for _ in range(lstm["n_layers"]))
         self.skip = bool(lstm.get("use_skip_connections"))
         self.requires_grad_(False)
         self.mix = LayerMix(lstm["n_layers"] + 1)
@@ -79,16 +69,16 @@ class Elmo(WordSource[Spelling]):
     @classmethod
     def from_folder(cls, folder: str | Path) -> "Elmo":
         """Read a released model; raises the errors of `read_elmo`."""
-        options, arrays = read_elmo(folder)
+        options, weights = read_elmo(folder)
         module = cls(options=options)
-        module.load_state_dict(module.state_dict() | _state_dict(options, arrays))
+        module.load_state_dict(module.state_dict() | weights)
         return module
 
     @classmethod
     def from_saved(cls, folder: Path) -> "Elmo":
         """Read the output of `save_files`, without weights; ModelError names a damaged file."""
         try:
-            return cls(options=read_options(folder / "options.json"))
+            return cls(options=_read_options(folder / "options.json"))
         except DataError as error:
             raise ModelError(str(error)) from None
 
@@ -164,7 +154,10 @@ class Elmo(WordSource[Spelling]):
         # Each sentence is reversed within its own length, so padding comes last in both directions
         # and never reaches a word. The same index reverses it again.
         reverse = torch.where(positions < ends, ends - 1 - positions, positions)  # B T+2
-        states = self._run_lstms(torch.stack([words, take(words, reverse)]))
+        states = [torch.stack([words, take(words, reverse)])]  # 2 B T+2 E/2, forward and backward
+        for number, layer in enumerate(self.layers):
+            out = layer(states[-1])
+            states.append(out + states[-1] if self.skip and number > 0 else out)
         layers = [
             torch.cat([forward_states, take(backward_states, reverse)], -1)
             for forward_states, backward_states in states
@@ -175,18 +168,6 @@ class Elmo(WordSource[Spelling]):
         """Write options.json, which a model folder needs besides the weights."""
         folder.mkdir()
         (folder / "options.json").write_text(json.dumps(self.options, indent=1), encoding="utf-8")
-
-    def _run_lstms(self, words: Tensor) -> list[Tensor]:
-        """Run the stacked LSTMs of both directions.
-
-        words  2 B T E/2       in the order of reading: forward, then backward
-        ->     L+1 of 2 B T E/2, the words themselves first
-        """
-        states = [words]
-        for number, layer in enumerate(self.layers):
-            out = layer(states[-1])
-            states.append(out + states[-1] if self.skip and number > 0 else out)
-        return states
 
 
 class WordEncoder(nn.Module):
@@ -229,11 +210,10 @@ class BidirectionalLayer(nn.Module):
     output.
     """
 
-    def __init__(
-        self, width: int, n_cells: int, *, cell_clip: float | None, state_clip: float | None
-    ) -> None:
+    def __init__(self, options: Mapping[str, Any]) -> None:
         super().__init__()
-        self.cell_clip, self.state_clip = cell_clip, state_clip
+        width, n_cells = options["projection_dim"], options["dim"]
+        self.cell_clip, self.state_clip = options.get("cell_clip"), options.get("proj_clip")
         self.from_input = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
         self.from_state = nn.Parameter(torch.zeros(2, width, 4 * n_cells))
         self.bias = nn.Parameter(torch.zeros(2, 1, 4 * n_cells))
@@ -267,113 +247,94 @@ def _clip(x: Tensor, limit: float | None) -> Tensor:
     return x.clamp(-limit, limit) if limit else x
 
 
-def _state_dict(options: Mapping[str, Any], arrays: ElmoArrays) -> dict[str, Tensor]:
-    """Convert arrays in TensorFlow's names and layout to the parameters of the modules above."""
+def read_elmo(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    """Read the folder's one *options.json, and its one *weights.hdf5 as parameters of `Elmo`.
+
+    Raises DataError naming a file or array that is missing or has the wrong shape, and ConfigError
+    if h5py is not installed.
+    """
+    options = _read_options(_only_file(Path(folder), "*options.json"))
+    path = _only_file(Path(folder), "*weights.hdf5")
+    try:
+        import h5py
+    except ImportError:
+        raise ConfigError(f"{path}: ELMo needs h5py: {install_hint('elmo')}") from None
+    try:
+        with h5py.File(path, "r") as file:
+            arrays = _read_arrays(path, file, options)
+    except OSError as error:
+        raise DataError(f"{path}: not an HDF5 file: {error}") from None
+    tensors = {
+        name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()
+    }
+    return options, tensors
+
+
+def _read_options(path: Path) -> dict[str, Any]:
+    """The sizes of the model. Only character models are supported, as all released ones are."""
+    try:
+        options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not the options of an ELMo model: {error}") from None
+    for part, keys in _REQUIRED.items():
+        found = options.get(part) if isinstance(options, dict) else None
+        for key in keys:
+            if not isinstance(found, dict) or key not in found:
+                raise DataError(f"{path}: not the options of an ELMo model: no {part}.{key}")
+    activation = options["char_cnn"]["activation"]
+    if activation not in ("relu", "tanh"):
+        raise DataError(f"{path}: expected char_cnn.activation relu or tanh, got {activation!r}")
+    return options
+
+
+def _read_arrays(
+    path: Path, file: Mapping[str, Any], options: Mapping[str, Any]
+) -> dict[str, NDArray[np.float32]]:
+    """Convert arrays in TensorFlow's names and layout to the parameters of the modules above.
+
+    In the file a matrix is input x output. Arrays that the modules do not need (the softmax) are
+    not read.
+    """
+
+    def read(name: str, *shape: int) -> NDArray[np.float32]:
+        if name not in file:
+            raise DataError(f"{path}: no array {name}")
+        if file[name].shape != shape:
+            raise DataError(
+                f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
+                "do options and weights belong together?"
+            )
+        return np.asarray(file[name], dtype=np.float32)
+
     cnn, lstm = options["char_cnn"], options["lstm"]
-    state = {"words.characters.weight": np.pad(arrays["char_embed"], ((1, 0), (0, 0)))}
-    for k in range(len(cnn["filters"])):
-        weight = arrays[f"CNN/W_cnn_{k}"][0].transpose(2, 1, 0)  # out, in, length
-        state[f"words.convolutions.{k}.weight"] = weight
-        state[f"words.convolutions.{k}.bias"] = arrays[f"CNN/b_cnn_{k}"]
+    width, n_cells, size = lstm["projection_dim"], lstm["dim"], cnn["embedding"]["dim"]
+    n_filters = sum(n for _, n in cnn["filters"])
+    characters = read("char_embed", N_CHARACTERS - 1, size)
+    state = {"words.characters.weight": np.pad(characters, ((1, 0), (0, 0)))}
+    for k, (length, n) in enumerate(cnn["filters"]):
+        weight = read(f"CNN/W_cnn_{k}", 1, length, size, n)[0].transpose(2, 1, 0)
+        state[f"words.convolutions.{k}.weight"] = weight  # out, in, length
+        state[f"words.convolutions.{k}.bias"] = read(f"CNN/b_cnn_{k}", n)
     for k in range(cnn.get("n_highway") or 0):
         for ours, theirs in [("transforms", "transform"), ("gates", "carry")]:
-            state[f"words.{ours}.{k}.weight"] = arrays[f"CNN_high_{k}/W_{theirs}"].T
-            state[f"words.{ours}.{k}.bias"] = arrays[f"CNN_high_{k}/b_{theirs}"]
-    state["words.projection.weight"] = arrays["CNN_proj/W_proj"].T
-    state["words.projection.bias"] = arrays["CNN_proj/b_proj"]
-    width, n_cells = lstm["projection_dim"], lstm["dim"]
+            weight = read(f"CNN_high_{k}/W_{theirs}", n_filters, n_filters).T
+            state[f"words.{ours}.{k}.weight"] = weight
+            state[f"words.{ours}.{k}.bias"] = read(f"CNN_high_{k}/b_{theirs}", n_filters)
+    state["words.projection.weight"] = read("CNN_proj/W_proj", n_filters, width).T
+    state["words.projection.bias"] = read("CNN_proj/b_proj", width)
     for k in range(lstm["n_layers"]):
-        both = [cell_name(direction, k) for direction in range(2)]
-        weight = np.stack([arrays[f"{cell}/W_0"] for cell in both])
-        bias = np.stack([arrays[f"{cell}/B"] for cell in both])[:, None]
+        # Direction 0 is forward, 1 backward.
+        both = [f"RNN_{direction}/RNN/MultiRNNCell/Cell{k}/LSTMCell" for direction in range(2)]
+        weight = np.stack([read(f"{cell}/W_0", 2 * width, 4 * n_cells) for cell in both])
+        bias = np.stack([read(f"{cell}/B", 4 * n_cells) for cell in both])[:, None]
         # The released weights were trained with 1 added to the forget gate at run time.
         bias[..., 2 * n_cells : 3 * n_cells] += 1
         state[f"layers.{k}.from_input"] = weight[:, :width]
         state[f"layers.{k}.from_state"] = weight[:, width:]
         state[f"layers.{k}.bias"] = bias
-        state[f"layers.{k}.to_state"] = np.stack([arrays[f"{cell}/W_P_0"] for cell in both])
-    return {name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in state.items()}
-
-
-def read_elmo(folder: str | Path) -> tuple[dict[str, Any], ElmoArrays]:
-    """Read the folder's one *options.json and its one *weights.hdf5.
-
-    ElmoArrays keep the names and the layout of the file, where a matrix is input x output.
-    Raises DataError naming a file or array that is missing or has the wrong shape, and ConfigError
-    if h5py is not installed.
-    """
-    options = read_options(_only_file(Path(folder), "*options.json"))
-    return options, read_arrays(_only_file(Path(folder), "*weights.hdf5"), options)
-
-
-def read_options(path: Path) -> dict[str, Any]:
-    """The sizes of the model. Only character models are supported, as all released ones are."""
-    try:
-        options = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not the options of an ELMo model: {error}") from None
-    for part, keys in _REQUIRED.items():
-        for key in keys:
-            if not _has(options, part, key):
-                raise DataError(f"{path}: not the options of an ELMo model: no {part}.{key}")
-    activation = options["char_cnn"]["activation"]
-    if activation not in ("relu", "tanh"):
-        raise DataError(f"{path}: expected char_cnn.activation relu or tanh, got {activation!r}")
-    return dict(options)
-
-
-def _has(options: object, part: str, key: str) -> bool:
-    inner = options.get(part) if isinstance(options, dict) else None
-    return isinstance(inner, dict) and key in inner
-
-
-def read_arrays(path: Path, options: dict[str, Any]) -> ElmoArrays:
-    """All arrays that the options require; others in the file (the softmax) are not read."""
-    try:
-        import h5py
-    except ImportError:
-        raise ConfigError(f"{path}: ELMo needs h5py: {install_hint('elmo')}") from None
-    arrays = {}
-    try:
-        with h5py.File(path, "r") as file:
-            for name, shape in _shapes(options).items():
-                if name not in file:
-                    raise DataError(f"{path}: no array {name}")
-                if file[name].shape != shape:
-                    raise DataError(
-                        f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
-                        "do options and weights belong together?"
-                    )
-                arrays[name] = np.asarray(file[name], dtype=np.float32)
-    except OSError as error:
-        raise DataError(f"{path}: not an HDF5 file: {error}") from None
-    return arrays
-
-
-def _shapes(options: dict[str, Any]) -> dict[str, tuple[int, ...]]:
-    lstm, cnn = options["lstm"], options["char_cnn"]
-    width, n_cells, size = lstm["projection_dim"], lstm["dim"], cnn["embedding"]["dim"]
-    n_filters = sum(n for _, n in cnn["filters"])
-    shapes: dict[str, tuple[int, ...]] = {"char_embed": (N_CHARACTERS - 1, size)}
-    for k, (length, n) in enumerate(cnn["filters"]):
-        shapes |= {f"CNN/W_cnn_{k}": (1, length, size, n), f"CNN/b_cnn_{k}": (n,)}
-    for k in range(cnn.get("n_highway") or 0):
-        for part in ("carry", "transform"):
-            shapes[f"CNN_high_{k}/W_{part}"] = (n_filters, n_filters)
-            shapes[f"CNN_high_{k}/b_{part}"] = (n_filters,)
-    shapes |= {"CNN_proj/W_proj": (n_filters, width), "CNN_proj/b_proj": (width,)}
-    for direction in range(2):
-        for layer in range(lstm["n_layers"]):
-            cell = cell_name(direction, layer)
-            shapes[f"{cell}/W_0"] = (2 * width, 4 * n_cells)
-            shapes[f"{cell}/B"] = (4 * n_cells,)
-            shapes[f"{cell}/W_P_0"] = (n_cells, width)
-    return shapes
-
-
-def cell_name(direction: int, layer: int) -> str:
-    """The group of one LSTM in the file; direction 0 is forward, 1 backward."""
-    return f"RNN_{direction}/RNN/MultiRNNCell/Cell{layer}/LSTMCell"
+        to_state = [read(f"{cell}/W_P_0", n_cells, width) for cell in both]
+        state[f"layers.{k}.to_state"] = np.stack(to_state)
+    return state
 
 
 def _only_file(folder: Path, pattern: str) -> Path:

@@ -6,6 +6,7 @@ the vector file while that file is available.
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,8 +17,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from capsrl.errors import ModelError
-from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource, pad
 from capsrl.network.embeddings.vector_files import BinaryVectors, TextVectors
+from capsrl.predict.folder import read_json
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -80,12 +82,10 @@ class FastText(WordSource[FastTextItem]):
     def from_saved(cls, folder: Path) -> "FastText":
         """Read the output of `save_files`; the table is zeros. ModelError names a damaged file."""
         file = folder / WORDS_FILE
+        saved = read_json(file)
         try:
-            saved = json.loads(file.read_text(encoding="utf-8"))
             return cls(words=saved["words"], width=saved["width"])
-        except OSError as error:
-            raise ModelError(f"{file}: cannot be read: {error.strerror or error}") from None
-        except (ValueError, KeyError, TypeError) as error:
+        except (KeyError, TypeError) as error:
             raise ModelError(
                 f"{file}: expected the words and the width of a table of vectors, got {error!r}"
             ) from None
@@ -136,20 +136,16 @@ class FastText(WordSource[FastTextItem]):
         -> new_rows  B T  rows of `new`, 0 for a word that has none
         -> new       n E  vectors of the words that are only in the file; the first is all zeros
         """
-        longest = max((len(item.rows) for item in items), default=0)
-        rows = np.zeros((len(items), longest), dtype=np.int64)
-        new_rows = np.zeros((len(items), longest), dtype=np.int64)
-        new = [np.zeros((1, self.width), dtype=np.float32)]
-        n_before = 0
-        for number, item in enumerate(items):
-            rows[number, : len(item.rows)] = item.rows
-            shifted = np.where(item.new_rows > 0, item.new_rows + n_before, 0)
-            new_rows[number, : len(item.rows)] = shifted
-            new.append(item.new)
-            n_before += len(item.new)
+        # The vectors of the sentences follow one another, after the zeros.
+        firsts = accumulate((len(item.new) for item in items), initial=0)
+        new_rows = [
+            np.where(item.new_rows > 0, item.new_rows + first, 0)
+            for item, first in zip(items, firsts, strict=False)
+        ]
+        new = [np.zeros((1, self.width), np.float32), *(item.new for item in items)]
         return {
-            "rows": torch.from_numpy(rows),
-            "new_rows": torch.from_numpy(new_rows),
+            "rows": pad([item.rows for item in items]),
+            "new_rows": pad(new_rows),
             "new": torch.from_numpy(np.concatenate(new)),
         }
 

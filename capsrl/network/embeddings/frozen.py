@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from capsrl.network.embeddings.source import SourceItem
+from capsrl.network.embeddings.source import SourceItem, pad
 
 
 class StateCache:
@@ -75,13 +75,10 @@ def collate_cached(first_rows: Sequence[int | None], n_words: Sequence[int]) -> 
     first_rows  the row of the first word of each sentence, None for one that is not cached
     ->          B T, 0 at padding
     """
-    if not first_rows or None in first_rows:
+    starts = [first for first in first_rows if first is not None]
+    if not starts or len(starts) < len(first_rows):
         return None
-    rows = np.zeros((len(first_rows), max(n_words)), dtype=np.int64)
-    for number, (first, length) in enumerate(zip(first_rows, n_words, strict=True)):
-        assert first is not None
-        rows[number, :length] = np.arange(first, first + length)
-    return torch.from_numpy(rows)
+    return pad([np.arange(first, first + n) for first, n in zip(starts, n_words, strict=True)])
 
 
 class LayerMix(nn.Module):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from capsrl.errors import DataError
-from capsrl.network.embeddings.source import Inputs, WordSource
+from capsrl.network.embeddings.source import Inputs, WordSource, pad
 from capsrl.predict import Ids
 from capsrl.predict.inventory import PADDING_ID, UNKNOWN_ID, WORD_END, WORD_START, Vocab
 from capsrl.predict.subwords import Marked
@@ -66,7 +66,7 @@ class LearnedWords(WordSource[Ids]):
 
         -> ids  B T
         """
-        return {"ids": _padded(items)}
+        return {"ids": pad(items)}
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Look up the vectors; padding is zeros.
@@ -131,7 +131,7 @@ class Characters(WordSource[list[tuple[int, ...]]]):
         spellings = np.full((len(known) + 1, longest), PADDING_ID, dtype=np.int64)
         for spelling, row in known.items():
             spellings[row, : len(spelling)] = spelling
-        return {"spellings": torch.from_numpy(spellings), "rows": _padded(rows)}
+        return {"spellings": torch.from_numpy(spellings), "rows": pad(rows)}
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Encode the distinct words, then copy each to its positions; padding is zeros.
@@ -179,7 +179,7 @@ class Tags(WordSource[Ids]):
 
         -> ids  B T
         """
-        return {"ids": _padded(items)}
+        return {"ids": pad(items)}
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Look up the vectors; padding is zeros.
@@ -196,11 +196,3 @@ def _embedding(n: int, width: int) -> nn.Embedding:
         vectors.weight.normal_(std=width**-0.5)  # expected length 1 at any width
         vectors.weight[PADDING_ID] = 0
     return vectors
-
-
-def _padded(items: Sequence[Ids]) -> Tensor:
-    longest = max((len(item) for item in items), default=0)
-    ids = np.full((len(items), longest), PADDING_ID, dtype=np.int64)
-    for row, item in enumerate(items):
-        ids[row, : len(item)] = item
-    return torch.from_numpy(ids)

@@ -1,5 +1,6 @@
 """Read a pretrained encoder from a folder, and inspect it."""
 
+import contextlib
 import importlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,12 +22,8 @@ def find_folder(name: str | Path) -> Path:
         return folder
     module = str(name).replace("-", "_")
     if module.isidentifier():
-        try:
-            path = importlib.import_module(module).get_model_path()
-        except (ImportError, AttributeError):
-            pass
-        else:
-            return Path(path)
+        with contextlib.suppress(ImportError, AttributeError):
+            return Path(importlib.import_module(module).get_model_path())
     raise ModelError(
         f"{name}: not a folder with config.json and tokenizer.json, nor an installed package with "
         "get_model_path(); download the encoder and give its folder"

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from capsrl.network.embeddings import WordVectors
-from capsrl.network.embeddings.source import WordSource
+from capsrl.network.embeddings.source import WordSource, WordVectors
 from capsrl.sentence import Sentence
 
 SENTENCES = [Sentence(words=("a", "bb")), Sentence(words=("ccc",))]
