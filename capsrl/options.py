@@ -7,7 +7,8 @@ The command line, the server and the spaCy component are built from the fields.
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Literal, TypedDict, Unpack, get_args
+from types import UnionType
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from capsrl.errors import ConfigError
 from capsrl.sentence import Sentence
@@ -36,6 +37,10 @@ class OptionKeywords(TypedDict, total=False):
     uncalibrated: bool
 
 
+def _option(default: object, help: str) -> Any:  # noqa: ANN401
+    return field(default=default, metadata={"help": help})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Options:
     """How to label; raises ConfigError for a value that is out of range.
@@ -55,39 +60,21 @@ class Options:
     uncalibrated  give the probabilities of the network as they are
     """
 
-    predicates: PredicateSource = field(
-        default="auto",
-        metadata={"help": "Marked in the corpus or found by the model; auto: marked if any are."},
+    predicates: PredicateSource = _option(
+        "auto", "Marked in the corpus or found by the model; auto: marked if any are."
     )
-    pos: Collection[PredicatePos] | None = field(
-        default=None, metadata={"help": "Only predicates of these parts of speech."}
+    pos: Collection[PredicatePos] | None = _option(
+        None, "Only predicates of these parts of speech."
     )
-    iterations: int | None = field(
-        default=None, metadata={"help": "Routing iterations (default: as trained)."}
-    )
-    threshold: float = field(default=0.0, metadata={"help": "Minimum probability of an argument."})
-    sense_threshold: float = field(
-        default=0.0, metadata={"help": "Minimum probability of a sense."}
-    )
-    proposition_threshold: float = field(
-        default=0.0, metadata={"help": "Minimum probability of a whole proposition."}
-    )
-    trace: bool = field(
-        default=False, metadata={"help": "Keep the role probabilities of every iteration."}
-    )
-    phrases: bool = field(
-        default=True, metadata={"help": "Phrases of arguments, not only head words."}
-    )
-    html: bool = field(
-        default=False,
-        metadata={"help": "Skip HTML tags and decode entities; offsets count into the HTML."},
-    )
-    one_sentence_per_line: bool = field(
-        default=False, metadata={"help": "Treat every line as a sentence."}
-    )
-    uncalibrated: bool = field(
-        default=False, metadata={"help": "Report uncalibrated probabilities."}
-    )
+    iterations: int | None = _option(None, "Routing iterations (default: as trained).")
+    threshold: float = _option(0.0, "Minimum probability of an argument.")
+    sense_threshold: float = _option(0.0, "Minimum probability of a sense.")
+    proposition_threshold: float = _option(0.0, "Minimum probability of a whole proposition.")
+    trace: bool = _option(False, "Keep the role probabilities of every iteration.")
+    phrases: bool = _option(True, "Phrases of arguments, not only head words.")
+    html: bool = _option(False, "Skip HTML tags and decode entities; offsets count into the HTML.")
+    one_sentence_per_line: bool = _option(False, "Treat every line as a sentence.")
+    uncalibrated: bool = _option(False, "Report uncalibrated probabilities.")
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
@@ -98,10 +85,11 @@ class Options:
                 _reject("pos", f"a list of {', '.join(PREDICATE_POS)}", self.pos)
             ordered = tuple(name for name in PREDICATE_POS if name in self.pos)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
-        if self.iterations is not None and not _is_integer(self.iterations, at_least=1):
+        turns = self.iterations
+        if turns is not None and not (_is_number(turns, int) and turns >= 1):
             _reject("iterations", "an integer of at least 1", self.iterations)
         for name in ("threshold", "sense_threshold", "proposition_threshold"):
-            if not _is_real(value := getattr(self, name)) or not 0 <= value <= 1:
+            if not (_is_number(value := getattr(self, name), int | float) and 0 <= value <= 1):
                 _reject(name, "a number from 0 to 1", value)
         for name in ("trace", "phrases", *TEXT_LAYOUT, "uncalibrated"):
             if not isinstance(value := getattr(self, name), bool):
@@ -130,12 +118,8 @@ def decide_predicates(options: Options, sentences: Iterable[Sentence]) -> Option
     return replace(options, predicates="marked" if marked else "found")
 
 
-def _is_integer(value: object, *, at_least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= at_least
-
-
-def _is_real(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_number(value: object, kind: type | UnionType) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _reject(name: str, expected: str, value: object) -> None:

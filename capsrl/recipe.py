@@ -1,10 +1,4 @@
-"""Read and check recipes: TOML files of settings, changed by overrides such as `a.b=c`.
-
-values = load_values(path, overrides)   TOML and overrides as nested tables, paths resolved
-check_values(values, source=path)       raise one ConfigError that names every bad key
-make_recipe(values)                     build the dataclasses of config.py
-read_recipe(path, overrides)            all three
-"""
+"""Read and check recipes: TOML files of settings, changed by overrides such as `a.b=c`."""
 
 import functools
 import json
@@ -62,8 +56,19 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
     Raises ConfigError with one line for every bad key.
     """
     values = load_values(path, overrides)
-    check_values(values, source=str(path), overrides=overrides)
-    return make_recipe(values)
+    mistakes = find_mistakes(Recipe, values)
+    if not mistakes and (start := values.get("train", {}).get("from")) is not None:
+        mistakes = _start_from(start, values)
+    mistakes = mistakes or _contradictions(values)
+    if not mistakes:
+        return build(Recipe, values)
+    overridden = {override.partition("=")[0].strip() for override in overrides}
+    raise ConfigError(
+        "\n".join(
+            f"{'--set' if key in overridden else path}: {mistake}{_hint(key, mistake)}"
+            for key, mistake in mistakes.items()
+        )
+    )
 
 
 def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
@@ -77,44 +82,13 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path}: not TOML: {error}") from None
-    resolve_paths(values, path.parent)
+    _resolve_paths(values, path.parent)
     for override in overrides:
         _override(values, override)
     return values
 
 
-def check_values(values: Mapping[str, Any], *, source: str, overrides: Sequence[str] = ()) -> None:
-    """Raise ConfigError naming every unknown key, wrong type and number out of range."""
-    mistakes = find_mistakes(Recipe, values) or _conflicts(values)
-    mistakes = mistakes or _contradictions(with_start_model(values))
-    if not mistakes:
-        return
-    overridden = {override.partition("=")[0].strip() for override in overrides}
-    raise ConfigError(
-        "\n".join(
-            f"{'--set' if key in overridden else source}: {mistake}{_hint(key, mistake)}"
-            for key, mistake in mistakes.items()
-        )
-    )
-
-
-def make_recipe(values: Mapping[str, Any]) -> Recipe:
-    """Build a recipe from checked values; settings that are not named keep their default."""
-    return build(Recipe, with_start_model(values))
-
-
-def with_start_model(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The values with the settings of the model of `train.from`, if there is one.
-
-    Those in FREE may be changed by the recipe.
-    """
-    start = values.get("train", {}).get("from")
-    if start is None:
-        return values
-    return {**values, "model": _merged(_start_settings(start), values.get("model", {}))}
-
-
-def resolve_paths(values: dict[str, Any], folder: Path) -> None:
+def _resolve_paths(values: dict[str, Any], folder: Path) -> None:
     """Make paths that are relative to `folder` relative to the working directory."""
     for key, setting in SETTINGS.items():
         *parents, last = key.split(".")
@@ -217,10 +191,6 @@ def _hint(key: str, mistake: str) -> str:
     return "; name the corpus in [data]" if is_missing else ""
 
 
-def _start_settings(start: str) -> dict[str, Any]:
-    return to_values(read_config(find_model(start)))
-
-
 def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """Nested tables with the changes of other ones."""
     return dict(values) | {
@@ -229,19 +199,21 @@ def _merged(values: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
     }
 
 
-def _conflicts(values: Mapping[str, Any]) -> dict[str, str]:
-    """Find settings of the model that differ from those of the model of `train.from`."""
-    start = values.get("train", {}).get("from")
-    if start is None:
-        return {}
+def _start_from(start: str, values: dict[str, Any]) -> dict[str, str]:
+    """Take the settings of the model of `train.from`; those in FREE may be changed by the recipe.
+
+    -> the mistakes: the settings of the recipe that differ from them
+    """
     try:
-        expected = flatten({"model": _start_settings(start)})
+        model = to_values(read_config(find_model(start)))
     except ModelError as error:
         return {"train.from": f"train.from: {error}"}
+    changes, expected = values.get("model", {}), flatten(model, "model.")
+    values["model"] = _merged(model, changes)
     return {
         key: f"{key}: expected {json.dumps(expected[key])} as in {start}, from which training "
         f"starts, got {json.dumps(value)}; remove it"
-        for key, value in flatten({"model": values.get("model", {})}).items()
+        for key, value in flatten(changes, "model.").items()
         if key not in FREE and value != expected[key]
     }
 

@@ -10,9 +10,8 @@ A new field needs its description here, and the code that fills it.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
-from functools import cache
-from operator import attrgetter, is_
+from dataclasses import dataclass, field, replace
+from operator import is_
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
@@ -261,11 +260,11 @@ class Sentence:
         """The same sentence with other propositions, by predicate, with offsets where known."""
         filled = (_complete(each, self, self.offsets) for each in propositions)
         ordered = sorted(filled, key=lambda proposition: proposition.predicate)
-        return _changed(self, {"propositions": tuple(ordered)})
+        return replace(self, propositions=tuple(ordered))
 
     def with_tags(self, tags: Iterable[str]) -> "Sentence":
         """The same sentence with other parts of speech."""
-        return _changed(self, {"tags": tuple(tags)})
+        return replace(self, tags=tuple(tags))
 
     def standalone(self) -> "Sentence":
         """The same sentence with only its own part of the text.
@@ -278,8 +277,8 @@ class Sentence:
             return self
         first, last = self.extent
         offsets = tuple((start - first, end - first) for start, end in self.offsets)
-        shorter = {"text": self.text[first:last], "start": (self.start or 0) + first}
-        bare = _changed(self, {**shorter, "offsets": offsets, "propositions": ()})
+        text, start = self.text[first:last], (self.start or 0) + first
+        bare = replace(self, text=text, start=start, offsets=offsets, propositions=())
         return bare.with_propositions(self.propositions)
 
     def to_dict(self) -> _Plain:
@@ -337,12 +336,11 @@ def _complete(proposition: Proposition, sentence: Sentence, offsets: Offsets | N
     Itself if it has them, as those of the model do. Raises ValueError for a word out of range.
     """
     _check_positions(proposition, sentence.words)
-    found = []
-    for each in proposition.arguments:
+    found, known = [], proposition.arguments
+    for each in known:
         phrase = each.phrase and _complete_phrase(each.phrase, sentence, offsets)
         found.append(_complete_part(each, each.word, sentence, offsets, "phrase", phrase))
-    is_same = all(map(is_, found, proposition.arguments))
-    arguments = proposition.arguments if is_same else tuple(found)
+    arguments = known if all(map(is_, found, known)) else tuple(found)
     at = proposition.predicate
     return _complete_part(proposition, at, sentence, offsets, "arguments", arguments)
 
@@ -356,7 +354,8 @@ def _complete_part(
     is_same = part.form == form and part.start == start and part.end == end
     if is_same and getattr(part, name) is inner:
         return part
-    return _changed(part, {"form": form, "start": start, "end": end, name: inner})
+    changes: dict[str, Any] = {"form": form, "start": start, "end": end, name: inner}
+    return replace(part, **changes)
 
 
 def _complete_phrase(phrase: Phrase, sentence: Sentence, offsets: Offsets | None) -> Phrase:
@@ -364,37 +363,18 @@ def _complete_phrase(phrase: Phrase, sentence: Sentence, offsets: Offsets | None
         return phrase
     found = phrase_at(sentence, phrase.first, phrase.last)
     start, end = (phrase.start, phrase.end) if offsets is None else (found.start, found.end)
-    if (phrase.start, phrase.end, phrase.text) == (start, end, found.text):
-        return phrase
-    return _changed(phrase, {"start": start, "end": end, "text": found.text})
+    is_same = (phrase.start, phrase.end, phrase.text) == (start, end, found.text)
+    return phrase if is_same else replace(phrase, start=start, end=end, text=found.text)
 
 
 def _check_positions(proposition: Proposition, words: Strings) -> None:
     """Raise ValueError if a word or phrase of a proposition is not among the words."""
     positions = [proposition.predicate]
     for argument in proposition.arguments:
-        positions.append(argument.word)
-        if argument.phrase is not None:
-            positions += (argument.phrase.first, argument.phrase.last)
+        phrase = argument.phrase
+        positions += [argument.word, *((phrase.first, phrase.last) if phrase else ())]
     if min(positions) < 0 or max(positions) >= len(words):
         raise ValueError(
             f"propositions: expected positions of {len(words)} words, got {positions} "
             f"in {' '.join(words[:5])!r}"
         )
-
-
-@cache
-def _fields_of(kind: type) -> tuple[dict[str, int], "attrgetter[Any]"]:
-    names = [each.name for each in fields(kind)]
-    return {name: number for number, name in enumerate(names)}, attrgetter(*names)
-
-
-def _changed(item: _T, changes: Mapping[str, object]) -> _T:
-    """What `dataclasses.replace` does, in half of the time."""
-    kind: Any = type(item)
-    numbers, values_of = _fields_of(kind)
-    values = list(values_of(item))
-    for name, value in changes.items():
-        values[numbers[name]] = value
-    made: _T = kind(*values)
-    return made

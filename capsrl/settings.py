@@ -134,13 +134,12 @@ def _check_value(setting: Setting, value: Any) -> Iterator[tuple[str, str]]:  # 
 def _fits(value: object, kind: Any) -> bool:  # noqa: ANN401
     if kind in (int, float):
         return isinstance(value, int | kind) and not isinstance(value, bool)
-    if typing.get_origin(kind) is Literal:
+    origin = typing.get_origin(kind)
+    if origin is Literal:
         return value in typing.get_args(kind)
-    if typing.get_origin(kind) is dict:
-        return False  # tables are checked item by item
-    if typing.get_origin(kind) is list:
+    if origin is list:
         return isinstance(value, list) and all(isinstance(item, str) for item in value)
-    return isinstance(value, kind)
+    return origin is not dict and isinstance(value, kind)  # tables are checked item by item
 
 
 def describe_type(kind: Any) -> str:  # noqa: ANN401
@@ -148,12 +147,9 @@ def describe_type(kind: Any) -> str:  # noqa: ANN401
     if typing.get_origin(kind) is Literal:
         *others, last = (repr(choice) for choice in typing.get_args(kind))
         return f"{', '.join(others)} or {last}"
-    if typing.get_origin(kind) is dict:
-        return "a table"
-    if typing.get_origin(kind) is list:
-        return "a list of strings"
     names = {int: "a whole number", float: "a number", bool: "true or false"}
-    return names.get(kind, "a string")
+    names |= {dict: "a table", list: "a list of strings"}
+    return names.get(typing.get_origin(kind) or kind, "a string")
 
 
 def _suggest(key: str, known: Mapping[str, Setting]) -> str:

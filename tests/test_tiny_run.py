@@ -119,7 +119,7 @@ def test_evaluate_table(trained):
 
 @pytest.mark.parametrize("command", ["label", "evaluate"])
 def test_mistakes_are_named(trained, tmp_path, command):
-    with pytest.raises(ConfigError, match="predicates: expected auto, marked or found, got 'some'"):
+    with pytest.raises(ConfigError, match="--predicates: expected auto, marked or found, got some"):
         capsrl(command, "--model", trained / "model", CORPUS, "--predicates", "some")
     with pytest.raises(ModelError, match="config.json is missing"):
         capsrl(command, "--model", tmp_path, CORPUS)

@@ -18,7 +18,7 @@ import numpy as np
 from capsrl.errors import DataError
 from capsrl.formats import json_check as check
 from capsrl.formats.json_check import Around, Check, Mistake
-from capsrl.sentence import About, Argument, Phrase, Proposition, Sentence, Trace
+from capsrl.sentence import About, Argument, Proposition, Sentence, Trace
 
 Plain = dict[str, Any]  # an object as in JSON
 
@@ -99,31 +99,21 @@ def to_plain(item: object) -> Plain:
     A value that is the default of its field is left out, unless the field is written always.
     """
     kind: type = type(item)
-    return _encoder(kind)(item)
+    data: Plain = {}
+    for name, default, always, write in _written(kind):
+        value = getattr(item, name)
+        if always or value != default:
+            data[name] = value if write is None else write(value, item)
+    return data
 
 
 @cache
-def _encoder(described: type) -> Callable[[object], Plain]:
-    """The function that encodes the objects of a class.
-
-    It is compiled from its fields, as dataclasses do, so that no time is spent on looking them up.
-    """
-    lines = ["def encode(item):", "    data = {}"]
-    scope: Plain = {}
-    for each in describe(described):
-        name, value = each.name, f"item.{each.name}"
-        if each.kind.write is not None:
-            scope[f"write_{name}"] = each.kind.write
-            value = f"write_{name}({value}, item)"
-        condition = ""
-        if each.default is not MISSING and not each.about.always:
-            condition = (
-                f"if item.{name} {'is not' if each.default is None else '!='} {each.default!r}: "
-            )
-        lines.append(f"    {condition}data[{name!r}] = {value}")
-    exec("\n".join([*lines, "    return data"]), scope)
-    encode: Callable[[object], Plain] = scope["encode"]
-    return encode
+def _written(described: type) -> list[tuple[str, Any, bool, Callable[[Any, Any], Any] | None]]:
+    """Of each field its name, its default, whether it is written always, and how."""
+    return [
+        (each.name, each.default, each.about.always, each.kind.write)
+        for each in describe(described)
+    ]
 
 
 def _write_trace(trace: Trace, proposition: Proposition) -> Plain:
@@ -207,45 +197,27 @@ def _required(described: type) -> list[str]:
 def _check_object(value: object, around: Around, of: type) -> object:
     """Return an object that is part of a sentence."""
     values = _check_values(of, _check_keys(of, value), around)
+    _compare_values(values, around)
+    return of(**values)
+
+
+def _compare_values(values: Plain, around: Around) -> None:
+    """Compare the values of an object with each other, by the keys that it has."""
     if ("start" in values) != ("end" in values):
         raise Mistake("expected start and end together, got one of them")
     if "start" in values:
         check.order(values["start"], values["end"], around)
-    for compare in _comparisons(of):
-        compare(values, around)
-    return of(**values)
-
-
-@cache
-def _comparisons(of: type) -> list[Callable[[Plain, Around], None]]:
-    return [compare for base, compare in _COMPARE.items() if issubclass(of, base)]
-
-
-def _compare_proposition(values: Plain, around: Around) -> None:
-    _compare_form(values, values["predicate"], around)
+    if values.get("first", 0) > values.get("last", 0):
+        raise Mistake(f"expected first <= last, got {values['first']} and {values['last']}")
+    word: Any = values.get("predicate", values.get("word"))
+    phrase = values.get("phrase")
+    if "form" in values and values["form"] != around.words[word]:
+        raise check.wrong(f"{around.words[word]!r}, word {word}", values["form"]).inside(".form")
+    if phrase is not None and not phrase.first <= word <= phrase.last:
+        said = f"expected a phrase that contains word {word}, "
+        raise Mistake(f"{said}got words {phrase.first} to {phrase.last}").inside(".phrase")
     if "trace" in values:
         values["trace"] = _compare_trace(values["trace"], values.get("arguments", ()), around)
-
-
-def _compare_argument(values: Plain, around: Around) -> None:
-    word, phrase = values["word"], values.get("phrase")
-    _compare_form(values, word, around)
-    if phrase is not None and not phrase.first <= word <= phrase.last:
-        raise Mistake(
-            f"expected a phrase that contains word {word}, "
-            f"got words {phrase.first} to {phrase.last}"
-        ).inside(".phrase")
-
-
-def _compare_phrase(values: Plain, around: Around) -> None:
-    if values["first"] > values["last"]:
-        raise Mistake(f"expected first <= last, got {values['first']} and {values['last']}")
-
-
-def _compare_form(values: Plain, position: int, around: Around) -> None:
-    form = around.words[position]
-    if values.get("form", form) != form:
-        raise check.wrong(f"{form!r}, word {position}", values["form"]).inside(".form")
 
 
 def _compare_trace(trace: Trace, arguments: Iterable[Argument], around: Around) -> Trace:
@@ -262,14 +234,6 @@ def _compare_trace(trace: Trace, arguments: Iterable[Argument], around: Around) 
                 raise Mistake(said).inside(f".trace.beliefs[{step}][{word}]")
     shape = len(beliefs), len(around.words), len(roles)
     return Trace(roles, np.array(beliefs, dtype=np.float32).reshape(shape))
-
-
-# How the values of an object are checked against each other.
-_COMPARE: dict[type, Callable[[Plain, Around], None]] = {
-    Proposition: _compare_proposition,
-    Argument: _compare_argument,
-    Phrase: _compare_phrase,
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,7 +50,12 @@ def read_jsonl(
             if watch is not None:
                 watch(Block(source, number, [line]))
             where = f"{source}:{number}"
-            yield sentence_from_dict(_parse_line(line, where), where=where)
+            try:
+                value: object = _DECODER.decode(line)
+            except (ValueError, RecursionError) as error:
+                said = f"{where}: expected a JSON object, got {shown(line)}: {error}"
+                raise DataError(said) from None
+            yield sentence_from_dict(value, where=where)
 
 
 def format_jsonl(sentence: Sentence) -> str:
@@ -67,11 +72,3 @@ def format_object(data: Mapping[str, object]) -> str:
 def sentence_to_dict(sentence: Sentence) -> dict[str, Any]:
     """Return a sentence as lists, dicts, strings and numbers; unknown values are left out."""
     return to_plain(sentence)
-
-
-def _parse_line(line: str, where: str) -> object:
-    try:
-        value: object = _DECODER.decode(line)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: expected a JSON object, got {shown(line)}: {error}") from None
-    return value

@@ -80,11 +80,6 @@ class Roleset:
     links: tuple[str, ...] = ()
     definition: str | None = None
 
-    @property
-    def name(self) -> str:
-        """The sense without its number: give_up of give_up.07."""
-        return unnumbered(self.sense)
-
 
 class FrameIndex:
     """Rolesets by sense and by lemma; see the module for its file.
@@ -97,7 +92,6 @@ class FrameIndex:
         self.comments = tuple(comments)
         self._rows = rows
         self._decoded: dict[str, Roleset] = {}
-        self._roles: dict[str, dict[str, FrameRole]] = {}
         self._lemmas: dict[str, list[tuple[str, str]]] | None = None  # -> (part of speech, sense)
         self._first_lemmas: dict[str, list[tuple[str, str]]] = {}  # the same, for a few lemmas
 
@@ -174,9 +168,8 @@ class FrameIndex:
         C-A0 and R-A0 mean what A0 means.
         """
         own = role[2:] if role[:2] in ("C-", "R-") else role
-        roles = self._roles.get(sense) or self._roles_by_name(sense)
-        known = roles.get(own)
-        return (known.meaning if known else None) or MODIFIERS.get(own)
+        meanings = (each.meaning for each in self.roles_of(sense) if each.name == own)
+        return next(meanings, None) or MODIFIERS.get(own)
 
     @property
     def has_prose(self) -> bool:
@@ -198,14 +191,6 @@ class FrameIndex:
         if sense not in self._decoded:
             self._decoded[sense] = _decode_roleset(sense, self._rows[sense])
         return self._decoded[sense]
-
-    def _roles_by_name(self, sense: str) -> dict[str, FrameRole]:
-        """The roles of a sense; none for an unknown sense, which is not kept."""
-        if not self.has(sense):
-            return {}
-        roles = {role.name: role for role in self._roleset(sense).roles}
-        self._roles[sense] = roles
-        return roles
 
     def _by_lemma(self) -> dict[str, list[tuple[str, str]]]:
         if self._lemmas is None:
@@ -285,7 +270,7 @@ def thematic_role(function: str) -> str | None:
 
 
 def _encode_roleset(roleset: Roleset) -> str:
-    name = roleset.name
+    name = unnumbered(roleset.sense)
     columns = [
         " ".join(pos if words == name else f"{pos}:{words}" for pos, words in roleset.aliases),
         " ".join(map(_encode_role, roleset.roles)),

@@ -143,23 +143,15 @@ def _links(roleset: Element) -> Iterator[str]:
     links = list(roleset.iter("lexlink")) or list(roleset.iter("rolelink"))
     for resource in ("verbnet", "framenet"):
         own = [link for link in links if _resource(link) == resource]
+        newest = min(map(_age, own), default=0)
         for link in own:
-            name = _joined_class(link)
-            if name and _newest(link, own):
+            name = "_".join(link.get("class", "").split())
+            if name and _age(link) == newest:
                 yield f"{resource}:{name}"
-
-
-def _joined_class(link: Element) -> str:
-    return "_".join(link.get("class", "").split())
 
 
 def _resource(link: Element) -> str:
     return link.get("resource", "").lower()
-
-
-def _newest(link: Element, links: list[Element]) -> bool:
-    """Whether a link is of the newest version among some links."""
-    return _age(link) == min(map(_age, links))
 
 
 def _age(link: Element) -> int:

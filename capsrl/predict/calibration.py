@@ -12,13 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from capsrl.errors import ModelError
 from capsrl.files.opening import open_writer
+from capsrl.predict.folder import read_json
 from capsrl.predict.inventory import Inventory
 
 Doubles = NDArray[np.float64]
@@ -132,29 +132,12 @@ class Calibration:
             owners=raw.owners,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """The curves as plain lists and numbers; inverse of `from_dict`."""
-        return {"format": _NEWEST, **asdict(self)}
-
     def save(self, folder: Path) -> Path:
         """Write the curves into a model folder, atomically, and return the file."""
+        data = {"format": _NEWEST, **asdict(self)}
         with open_writer(folder / FILE) as file:
-            file.write(json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n")
+            file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
         return folder / FILE
-
-    @classmethod
-    def from_dict(cls, data: object, *, source: str = FILE) -> "Calibration":
-        """The inverse of `to_dict`; raises ModelError naming `source` and the bad entry."""
-        if not isinstance(data, dict) or not isinstance(data.get("format"), int):
-            raise ModelError(f"{source}: expected a JSON object with a format, got {data!r:.60}")
-        if data["format"] > _NEWEST:
-            raise ModelError(
-                f"{source}: expected format {_NEWEST} or older, got {data['format']}; "
-                "upgrade capsrl"
-            )
-        return cls(
-            **{f.name: _read_curve(data.get(f.name), f"{source}: {f.name}") for f in fields(cls)}
-        )
 
 
 def sense_probs(raw: Doubles, groups: Sequence[str]) -> Doubles:
@@ -192,13 +175,13 @@ def counts_of_senses(inventory: Inventory) -> dict[str, int]:
 def load_calibration(folder: Path) -> Calibration | None:
     """Read the calibration in a model folder, None if it has none; raises ModelError."""
     file = folder / FILE
-    try:
-        data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not file.is_file():
         return None
-    except ValueError as error:
-        raise ModelError(f"{file}: not JSON: {error}") from None
-    return Calibration.from_dict(data, source=str(file))
+    data = read_json(file)
+    if not isinstance(found := data.get("format"), int) or found > _NEWEST:
+        raise ModelError(f"{file}: expected format {_NEWEST} or older, got {found}; upgrade capsrl")
+    names = [each.name for each in fields(Calibration)]
+    return Calibration(*(_read_curve(data.get(name), f"{file}: {name}") for name in names))
 
 
 def _read_curve(data: object, source: str) -> Curve:

@@ -13,7 +13,7 @@ of them: their number (as a pattern), their roles, and the tag and distance of t
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from capsrl.frames.english import (
 )
 from capsrl.frames.index import FrameIndex, unnumbered
 from capsrl.predict import Floats
-from capsrl.predict.inventory import Inventory, pattern_of, sense_from
+from capsrl.predict.inventory import Inventory, sense_from
 from capsrl.sentence import Sentence
 from capsrl.text.lemmatizer import predicate_pos
 
@@ -38,7 +38,7 @@ from capsrl.text.lemmatizer import predicate_pos
 # sense of training is possible. 1.1 % of EWT dev have such senses, but more of them are then lost.
 UNTRAINED_ODDS = -30.0
 FIRST_SENSE = "{}.01"
-_MAX_ENTRIES = 1 << 16  # lemmas whose senses are kept
+_MAX_ENTRIES = 1 << 16  # lemmas, as one part of speech, whose senses are kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ class CandidateFinder:
         self.frames = inventory.frames
         self._is_english = inventory.lemmatizer is not None
         self._ids = {sense: number for number, sense in enumerate(inventory.senses)}
-        self._kept: dict[tuple[str, str], _Entry] = {}
+        self._entry_of = lru_cache(_MAX_ENTRIES)(self._make_entry)
 
     def find(self, sentence: Sentence, position: int, lemma: str) -> Candidates:
         """The candidates of a predicate, whose lemma is in lower case."""
@@ -139,14 +139,17 @@ class CandidateFinder:
         is_word = candidates.lemma.replace("-", "").replace("'", "").isalpha()
         return is_word and predicate_pos(sentence.tags[position]) == "verb"
 
-    def _entry_of(self, lemma: str, pos: str) -> _Entry:
-        entry = self._kept.get((lemma, pos))
-        if entry is None:
-            entry = _make_entry(lemma, *self._find_senses(lemma, pos))
-            if len(self._kept) >= _MAX_ENTRIES:
-                self._kept.clear()
-            self._kept[lemma, pos] = entry
-        return entry
+    def _make_entry(self, lemma: str, pos: str) -> _Entry:
+        senses, is_known = self._find_senses(lemma, pos)
+        needed = [sense.context for sense in senses]
+        usual = [None if each.before or each.after else 0 for each in needed]
+        return _Entry(
+            senses,
+            is_known,
+            before=frozenset(each.before for each in needed if each.before),
+            after=frozenset(each.after[0] for each in needed if each.after),
+            usual=_choose(senses, usual, lemma, is_known),
+        )
 
     def _find_senses(self, lemma: str, pos: str) -> tuple[tuple[_Sense, ...], bool]:
         """The senses of a lemma, and whether it is known.
@@ -188,22 +191,8 @@ class CandidateFinder:
         return bool(self.inventory.candidates_of(lemma) or aliases_of(lemma, self.frames))
 
     def _sense(self, name: str, context: Context) -> _Sense:
-        pattern = pattern_of(name, unnumbered(name).partition("_")[0])
-        patterns = self.inventory.patterns
-        pattern_id = patterns.id(pattern) if pattern in patterns else None
-        return _Sense(name, self._ids.get(name), pattern_id, context)
-
-
-def _make_entry(lemma: str, senses: tuple[_Sense, ...], is_known: bool) -> _Entry:
-    needed = [sense.context for sense in senses]
-    usual = [None if each.before or each.after else 0 for each in needed]
-    return _Entry(
-        senses,
-        is_known,
-        before=frozenset(each.before for each in needed if each.before),
-        after=frozenset(each.after[0] for each in needed if each.after),
-        usual=_choose(senses, usual, lemma, is_known),
-    )
+        pattern = self.inventory.pattern_id(name, unnumbered(name).partition("_")[0])
+        return _Sense(name, self._ids.get(name), pattern, context)
 
 
 def _choose(

@@ -116,12 +116,12 @@ def weight_files(folder: Path) -> list[Path]:
         raise ModelError(f"{folder}: weights-*.safetensors are missing")
     count = int(files[-1].stem.rpartition("-of-")[2])
     expected = [folder / shard_name(number, count) for number in range(1, count + 1)]
-    missing = [file.name for file in expected if file not in files]
-    if missing:
-        raise ModelError(f"{folder}: {missing[0]} is missing")
-    extra = [file.name for file in files if file not in expected]
-    if extra:
-        raise ModelError(f"{folder}: {extra[0]} is none of the {count} files of weights")
+    for file in expected:
+        if file not in files:
+            raise ModelError(f"{folder}: {file.name} is missing")
+    for file in files:
+        if file not in expected:
+            raise ModelError(f"{folder}: {file.name} is none of the {count} files of weights")
     return files
 
 

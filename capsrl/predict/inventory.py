@@ -55,13 +55,12 @@ class Vocab:
         Equally frequent strings are in alphabetical order, so the ids do not depend on the order
         in which the counts were made.
         """
-        reserved = set(first)
-        frequent = (e for e, count in counts.items() if count >= min_count and e not in reserved)
-        return cls([*first, *sorted(frequent, key=lambda entry: (-counts[entry], entry))])
+        frequent = {e: n for e, n in counts.items() if n >= min_count and e not in first}
+        return cls([*first, *_by_frequency(frequent)])
 
     @classmethod
     def from_list(cls, entries: object, *, source: str = "vocab.json") -> "Vocab":
-        """The inverse of `to_list`, for data from JSON; raises ModelError naming `source`."""
+        """The vocabulary of a list from JSON; raises ModelError naming `source`."""
         if not isinstance(entries, list):
             raise ModelError(f"{source}: expected a list of strings, got {type(entries).__name__}")
         if not set(map(type, entries)) <= {str}:
@@ -71,10 +70,6 @@ class Vocab:
             return cls(entries)
         except ValueError as error:
             raise ModelError(f"{source}: {error}; the file is damaged") from None
-
-    def to_list(self) -> list[str]:
-        """The entries in the order of their ids, for JSON."""
-        return list(self._entries)
 
     def id(self, entry: str) -> int:
         """The id of a string, or of UNKNOWN; raises KeyError if the vocabulary has neither."""
@@ -153,7 +148,7 @@ class Inventory:
 
     def to_dict(self) -> dict[str, Any]:
         """The inventory without its frames as plain data for JSON."""
-        vocabs = {name: getattr(self, name).to_list() for name in _VOCAB_KEYS}
+        vocabs = {name: list(getattr(self, name)) for name in _VOCAB_KEYS}
         return {
             **vocabs,
             "senses": list(self.senses),

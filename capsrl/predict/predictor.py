@@ -18,7 +18,7 @@ from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, 
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.decode import Decoded, build_propositions, decode
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
-from capsrl.predict.inventory import Inventory
+from capsrl.predict.inventory import Inventory, lemma_of
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import predicate_pos
 
@@ -256,10 +256,7 @@ def find_predicates(chosen: NDArray[np.bool_]) -> list[Sequence[int]]:
 
     chosen  B T
     """
-    positions: list[list[int]] = [[] for _ in chosen]
-    for row, column in zip(*(index.tolist() for index in np.nonzero(chosen)), strict=True):
-        positions[row].append(column)
-    return list(positions)
+    return [np.flatnonzero(row).tolist() for row in chosen]
 
 
 def add_tags(sentences: Sequence[Sentence], ids: Ids, inventory: Inventory) -> Sequence[Sentence]:
@@ -282,10 +279,8 @@ def find_lemmas(
     sentence: Sentence, positions: Sequence[int], inventory: Inventory
 ) -> Sequence[str]:
     """The lemmas of predicates: those of the sentence, or found by form and tag."""
-    if sentence.lemmas is not None:
-        return [sentence.lemmas[position].lower() for position in positions]
-    if inventory.lemmatizer is None:
-        return [sentence.words[position].lower() for position in positions]
+    if sentence.lemmas is not None or inventory.lemmatizer is None:
+        return [lemma_of(sentence, position) for position in positions]
     tags = sentence.tags or (None,) * len(sentence.words)
     return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
 

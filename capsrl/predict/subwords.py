@@ -29,6 +29,7 @@ MAX_CHARS = 128
 _MAX_KEPT = 1 << 16  # words whose subwords are kept
 
 Arrays = dict[str, NDArray[Any]]
+_Places = list[tuple[Ids | int, Ids]]  # of each sentence: window and column of its words
 Marked = Sequence[int | None] | None  # for each sentence the position of a predicate, or None
 
 
@@ -107,17 +108,18 @@ class SubwordReader:
         -> subwords, types, mask  W S
         -> words   B T, index of the subword of each word in subwords.flatten()
         """
-        n_subwords = max((len(item.ids) for item in items), default=0)
-        if n_subwords <= self.max_subwords and not self.causal and not any_marked(marked):
-            return self._rows(items)
         windows: list[Ids] = []
         types: list[Ids] = []
-        chosen: list[tuple[Ids, Ids]] = []  # for each sentence: window and column of its words
-        for number, item in enumerate(items):
-            starts, size = windows_of(len(item.ids), self.max_subwords)
+        chosen: _Places = []
+        for item, word in zip(items, marked or [None] * len(items), strict=True):
             type_ids = np.zeros_like(item.ids)
+            if word is None and not self.causal and len(item.ids) <= self.max_subwords:
+                chosen.append((len(windows), item.firsts + len(self.opening)))
+                windows.append(item.ids)
+                types.append(type_ids)
+                continue
+            starts, size = windows_of(len(item.ids), self.max_subwords)
             ends = np.append(item.firsts[1:], len(item.ids))[: len(item.firsts)]
-            word = marked[number] if marked else None
             if word is not None:
                 type_ids[item.firsts[word] : ends[word]] = 1
             subwords = ends - 1 if self.causal else item.firsts
@@ -127,31 +129,6 @@ class SubwordReader:
                 windows.append(item.ids[start : start + size])
                 types.append(type_ids[start : start + size])
         return self._pad(windows, types, chosen)
-
-    def _rows(self, items: Sequence[Subwords]) -> Arrays:
-        """What `collate` gives if every sentence fits into one window and none is marked."""
-        n_open, n_close = len(self.opening), len(self.closing)
-        lengths = np.array([len(item.ids) for item in items], np.int64)[:, None]  # B 1
-        n_words = np.array([len(item.firsts) for item in items], np.int64)
-        columns = np.arange(n_open + n_close + lengths.max(initial=0))
-        subwords = np.zeros((len(items), len(columns)), np.int64)
-        subwords[:, :n_open] = self.opening
-        subwords[(columns >= n_open) & (columns < n_open + lengths)] = _all_ids(
-            i.ids for i in items
-        )
-        for number, subword in enumerate(self.closing):
-            np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
-        words = np.zeros((len(items), n_words.max(initial=0)), np.int64)
-        starts = np.arange(len(items)) * len(columns) + n_open
-        words[np.arange(words.shape[1]) < n_words[:, None]] = _all_ids(
-            item.firsts for item in items
-        ) + np.repeat(starts, n_words)
-        return {
-            "subwords": subwords,
-            "types": np.zeros_like(subwords),
-            "mask": columns < n_open + lengths + n_close,
-            "words": words,
-        }
 
     def windows(self, item: Subwords) -> tuple[Ids, Ids]:
         """Arrange one sentence in windows, as `collate` does, but without padding.
@@ -165,23 +142,23 @@ class SubwordReader:
         subwords = np.array([*self.opening, *item.ids, *self.closing], dtype=np.int64)
         return subwords[None], item.firsts + len(self.opening)
 
-    def _pad(self, windows: list[Ids], types: list[Ids], chosen: list[tuple[Ids, Ids]]) -> Arrays:
+    def _pad(self, windows: list[Ids], types: list[Ids], chosen: _Places) -> Arrays:
         n_open, n_close = len(self.opening), len(self.closing)
-        n_columns = n_open + n_close + max((len(window) for window in windows), default=0)
-        subwords = np.zeros((len(windows), n_columns), dtype=np.int64)
-        type_ids = np.zeros_like(subwords)
-        mask = np.zeros(subwords.shape, dtype=bool)
-        for row, (window, window_types) in enumerate(zip(windows, types, strict=True)):
-            end = n_open + len(window)
-            subwords[row, :n_open] = self.opening
-            subwords[row, n_open:end] = window
-            subwords[row, end : end + n_close] = self.closing
-            type_ids[row, n_open:end] = window_types
-            mask[row, : end + n_close] = True
-        n_words = max((len(column) for _, column in chosen), default=0)
-        words = np.zeros((len(chosen), n_words), dtype=np.int64)
-        for row, (window, column) in enumerate(chosen):
-            words[row, : len(column)] = window * n_columns + column
+        lengths = np.array([len(window) for window in windows], np.int64)[:, None]  # W 1
+        columns = np.arange(n_open + n_close + lengths.max(initial=0))
+        is_inside = (columns >= n_open) & (columns < n_open + lengths)  # W S
+        subwords, type_ids = np.zeros((2, *is_inside.shape), np.int64)
+        subwords[:, :n_open] = self.opening
+        subwords[is_inside] = _all_ids(windows)
+        type_ids[is_inside] = _all_ids(types)
+        for number, subword in enumerate(self.closing):
+            np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
+        n_words = np.array([len(column) for _, column in chosen], np.int64)
+        words = np.zeros((len(chosen), n_words.max(initial=0)), np.int64)
+        words[np.arange(words.shape[1]) < n_words[:, None]] = _all_ids(
+            window * len(columns) + column for window, column in chosen
+        )
+        mask = columns < n_open + lengths + n_close
         return {"subwords": subwords, "types": type_ids, "mask": mask, "words": words}
 
 

@@ -67,10 +67,9 @@ class WordPiece:
             found = self.encode_word(word)
             ids += found
             word_ids += [number] * len(found)
-        if not add_special_tokens:
-            return Encoding(ids, word_ids)
-        outside = [None] * len(self.opening), [None] * len(self.closing)
-        return Encoding([*self.opening, *ids, *self.closing], [*outside[0], *word_ids, *outside[1]])
+        first, last = (self.opening, self.closing) if add_special_tokens else ([], [])
+        word_ids = [*([None] * len(first)), *word_ids, *([None] * len(last))]
+        return Encoding([*first, *ids, *last], word_ids)
 
     def encode_word(self, word: str) -> list[int]:
         """The ids of the subwords of one word; none if it has no visible character."""

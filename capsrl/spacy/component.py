@@ -8,6 +8,7 @@ import tempfile
 import warnings
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, cast
@@ -39,18 +40,13 @@ _CPU = "cpu"
 _SETTINGS, _MODEL = "settings.json", "model"  # in the component's folder
 # A Doc marks no predicates, traces are not stored in it, and its words are known.
 _UNUSED = ("predicates", "trace", *TEXT_LAYOUT)
-_OPTIONS = {
-    option.name: option.default
-    for option in dataclasses.fields(Options)
-    if option.name not in _UNUSED
-}
 _SETTING_DEFAULTS: dict[str, Any] = {
     "model": "en",
     "device": None,
     "runtime": None,
     "threads": None,
     "frames": None,
-    **_OPTIONS,
+    **{each.name: each.default for each in dataclasses.fields(Options) if each.name not in _UNUSED},
     "spans_key": SPANS_KEY,
     "scorer": {"@scorers": SCORER_NAME},
 }
@@ -179,26 +175,22 @@ class Component(Pipe):
         return self._labeler
 
     def _load(self, model: str) -> "Labeler":
-        if self.device is not None or self._preferred == _CPU or self.runtime == "onnx":
-            return self._load_on(self.device or _CPU, model)
+        load = partial(
+            capsrl.load, model, runtime=self.runtime, threads=self.threads, frames=self.frames
+        )
+        preferred = _CPU if self.runtime == "onnx" else self._preferred
         try:
-            return self._load_on(self._preferred, model)
-        except ConfigError as error:  # spaCy uses a GPU by cupy, which does not need torch
+            labeler = load(device=self.device or preferred)
+        except ConfigError as error:
+            if self.device is not None or preferred == _CPU:
+                raise
+            # spaCy uses a GPU by cupy, which does not need torch.
             warnings.warn(
                 f"{self.name}: torch cannot use the GPU that spaCy uses ({error}); labels on the "
                 "CPU, as device='cpu' does without this warning",
                 stacklevel=2,
             )
-        return self._load_on(_CPU, model)
-
-    def _load_on(self, device: str, model: str) -> "Labeler":
-        labeler = capsrl.load(
-            model,
-            device=device,
-            runtime=self.runtime,
-            threads=self.threads,
-            frames=self.frames,
-        )
+            labeler = load(device=_CPU)
         add_colors(labeler.inventory.roles)
         return labeler
 

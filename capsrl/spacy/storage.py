@@ -49,15 +49,15 @@ def store(
     phrases  whether phrases may be looked up in the parse
     """
     for proposition in propositions:
-        predicate = words[proposition.predicate]
-        stored = _without_tokens(to_plain(proposition)) | {"phrases": phrases, "arguments": []}
-        for argument in to_plain(proposition)["arguments"]:
-            values = _without_tokens(argument)
-            values["word"] = words[argument["word"]].idx - predicate.idx
+        values = to_plain(proposition)
+        predicate = words[values["predicate"]]
+        stored = _without_tokens(values) | {"phrases": phrases, "arguments": []}
+        for argument in values["arguments"]:
+            places: Plain = {"word": words[argument["word"]].idx - predicate.idx}
             if phrase := argument.get("phrase"):
                 edges = words[phrase["first"]], words[phrase["last"]]
-                values["phrase"] = [edge.idx - predicate.idx for edge in edges]
-            stored["arguments"].append(values)
+                places["phrase"] = [edge.idx - predicate.idx for edge in edges]
+            stored["arguments"].append(_without_tokens(argument) | places)
         _data(predicate.doc)[_key(predicate.idx)] = stored
 
 

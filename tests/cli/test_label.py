@@ -530,7 +530,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("good.txt", "--from", "up2"), "--from: expected one of text, csv, tsv, parquet, lines, "),
         (("Go on.", "--from", "conll09"), "--from conll09: needs files, got the text 'Go on.'"),
         (("Go on.", "-o", "x.xlsx"), "x.xlsx: expected a suffix of .txt .conll09 .conll .conllup "
-         ".jsonl .ndjson .tsv .json .html .htm .svg .csv .parquet .pq (and .gz, .xz, .bz2 or "),
+         ".jsonl .ndjson .spans.tsv .json .html .htm .svg .csv .tsv .parquet .pq (and .gz, .xz"),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .txt .conll09 .conll .conl"),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected a list of verb, noun, adjective, got "

@@ -9,7 +9,6 @@ from capsrl.errors import ModelError
 from capsrl.predict.calibration import (
     DIGITS,
     FILE,
-    Calibration,
     Curve,
     group_of,
     load_calibration,
@@ -120,7 +119,7 @@ def test_round_trip(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ([], "expected a JSON object with a format, got \\[\\]"),
+        ([], "expected a JSON object, got list"),
         ({"format": 2}, "expected format 1 or older, got 2; upgrade capsrl"),
         ({"senses": None}, "senses: expected knots, values and offsets, got None"),
         ({"senses": {"knots": [1]}}, r"senses: expected knots, values and offsets, got \{'knots'"),
@@ -134,7 +133,7 @@ def test_round_trip(tmp_path):
 def test_a_damaged_file_is_refused(tmp_path, change, message):
     data = change
     if isinstance(change, dict):
-        data = CALIBRATION.to_dict() | {
+        data = json.loads(CALIBRATION.save(tmp_path).read_text()) | {
             name: dict(zip(("knots", "values", "offsets"), value, strict=True))
             if isinstance(value, tuple)
             else value
@@ -149,10 +148,6 @@ def test_a_file_that_is_not_json_is_refused(tmp_path):
     (tmp_path / FILE).write_text("{")
     with pytest.raises(ModelError, match=f"{FILE}: not JSON: Expecting property name"):
         load_calibration(tmp_path)
-
-
-def test_the_file_is_plain_json():
-    assert Calibration.from_dict(json.loads(json.dumps(CALIBRATION.to_dict()))) == CALIBRATION
 
 
 def test_guesses_are_as_probable_as_other_guesses():

@@ -37,7 +37,7 @@ def make_scores(**trace):
     rows = [[a0, none, unsure], [none, a0, a0]]
     probs = [[[word[role] for role in ROLES] for word in row] for row in rows]
     patterns = [[0.1, 0.9], [0.25, 0.75]]
-    assert INVENTORY.patterns.to_list() == ["{}.01", "{}.02"]
+    assert list(INVENTORY.patterns) == ["{}.01", "{}.02"]
     roles = logits_of(probs)
     return PropositionScores(
         **roles_of(roles),

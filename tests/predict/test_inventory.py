@@ -33,7 +33,7 @@ def senses_of(inventory, lemma):
 def test_roles_are_sorted_by_frequency():
     inventory = build_inventory(SENTENCES)
     assert inventory.roles[NO_ROLE_ID] == NO_ROLE
-    assert inventory.roles.to_list() == ["_", "A0", "A1", "AM-TMP"]
+    assert list(inventory.roles) == ["_", "A0", "A1", "AM-TMP"]
     assert inventory.role_id("A1") == 2
     assert inventory.role_id("AM-NEVER") == NO_ROLE_ID
 
@@ -73,7 +73,7 @@ def test_patterns_are_counted_by_lemma():
     """`be` is used often, but a new lemma is not like it."""
     often = [sentence("is", (0, "be.03", {}), lemmas="be")] * 50
     inventory = build_inventory([*SENTENCES, *often])
-    patterns = inventory.patterns.to_list()
+    patterns = list(inventory.patterns)
     assert patterns[0] == "{}.01"
     assert set(patterns) == {"{}.01", "{}.02", "{}.03"}
     assert inventory.pattern_id("jump.02", "jump") == patterns.index("{}.02")
@@ -159,30 +159,30 @@ def test_damaged_json(tmp_path, changes, message):
 
 def test_order():
     vocab = Vocab.from_counts({"b": 2, "a": 2, "rare": 1, "the": 9}, min_count=2)
-    assert vocab.to_list() == [PADDING, UNKNOWN, "the", "a", "b"]
+    assert list(vocab) == [PADDING, UNKNOWN, "the", "a", "b"]
     assert (vocab[PADDING_ID], vocab[UNKNOWN_ID]) == (PADDING, UNKNOWN)
     assert vocab.ids(["a", "rare", "the"]) == [3, UNKNOWN_ID, 2]
 
 
 def test_without_unknown():
     roles = Vocab.from_counts({"A0": 3, "_": 50}, first=("_",))
-    assert roles.to_list() == ["_", "A0"]
+    assert list(roles) == ["_", "A0"]
     with pytest.raises(KeyError, match="AM-TMP"):
         roles.id("AM-TMP")
 
 
 def test_corpus_with_the_unknown_symbol():
     vocab = Vocab.from_counts({UNKNOWN: 5, "a": 1})
-    assert vocab.to_list() == [PADDING, UNKNOWN, "a"]
+    assert list(vocab) == [PADDING, UNKNOWN, "a"]
 
 
 @given(st.dictionaries(st.text(), st.integers(1, 5)), st.integers(1, 3))
 def test_vocabulary_round_trip(counts, min_count):
     vocab = Vocab.from_counts(counts, min_count=min_count)
-    back = Vocab.from_list(json.loads(json.dumps(vocab.to_list())))
+    back = Vocab.from_list(json.loads(json.dumps(list(vocab))))
     assert back == vocab and hash(back) == hash(vocab) and list(back) == list(vocab)
     assert [vocab.id(entry) for entry in vocab] == list(range(len(vocab)))
-    assert [vocab[id] for id in range(len(vocab))] == vocab.to_list()
+    assert [vocab[id] for id in range(len(vocab))] == list(vocab)
     for entry, count in counts.items():
         assert (entry in vocab) == (count >= min_count or entry in (PADDING, UNKNOWN))
 
@@ -215,4 +215,4 @@ def test_damaged_file(entries, message):
 
 def test_character_vocab():
     vocab = character_vocab({"ab": 2, "b": 1, "c": 1}, min_count=2)
-    assert vocab.to_list() == ["", "<unk>", "<w>", "</w>", "b", "a"]
+    assert list(vocab) == ["", "<unk>", "<w>", "</w>", "b", "a"]

@@ -13,6 +13,7 @@ PUBLIC = {
     "capsrl.device",
     "capsrl.errors",
     "capsrl.labeler",
+    "capsrl.network.backend",
     "capsrl.recipe",
     "capsrl.score",
     "capsrl.sentence",

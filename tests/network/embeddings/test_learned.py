@@ -95,7 +95,7 @@ def test_words_without_counts_are_never_dropped(words):
 
 
 def test_counts_are_in_the_state_dict(words):
-    again = LearnedWords(words=Vocab.from_list(words.vocab.to_list()), width=5)
+    again = LearnedWords(words=Vocab.from_list(list(words.vocab)), width=5)
     again.load_state_dict(words.state_dict())
     torch.manual_seed(3)
     expected = run(words, "the dog sees a")
