@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.frames.descriptions import DEFINITION, Descriptions
-from capsrl.frames.index import FrameIndex, Roleset
+from capsrl.frames.index import FrameIndex, Roleset, unnumbered
 from capsrl.frames.user import load_frames
 
 LENGTH = 4.0  # of a vector, on average
@@ -42,7 +42,7 @@ def encode_descriptions(
 
 def _texts(roleset: Roleset) -> dict[str, str]:
     described = {role.name: role.description for role in roleset.roles if role.description}
-    name = roleset.name.replace("_", " ")
+    name = unnumbered(roleset.sense).replace("_", " ")
     whole = f"{name}: {roleset.definition or ''}; {', '.join(described.values())}"
     return {DEFINITION: whole, **described}
 
