@@ -104,6 +104,22 @@ class CapsulesConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FramesConfig:
+    """What PropBank's frames say of the roles of a sense, as a term of the role logits."""
+
+    roles: Annotated[
+        Literal["none", "first", "every"],
+        "add to the logits of the roles what the frames (data.frames) say of them: in the first "
+        "routing iteration, or in every one",
+    ] = "none"
+    descriptions: Annotated[
+        int,
+        NOT_NEGATIVE,
+        "width of the encoded descriptions of roles (data.descriptions), 0 to use none",
+    ] = 0
+
+
+@dataclass(frozen=True, kw_only=True)
 class ModelConfig:
     """Everything that decides the shape of the network."""
 
@@ -114,6 +130,7 @@ class ModelConfig:
     embeddings: EmbeddingsConfig = field(default_factory=EmbeddingsConfig)
     encoder: EncoderConfig = field(default_factory=EncoderConfig)
     capsules: CapsulesConfig = field(default_factory=CapsulesConfig)
+    frames: FramesConfig = field(default_factory=FramesConfig)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,6 +253,11 @@ class DataConfig:
         str | None,
         PATH,
         "folder of PropBank frame files, or their index: more candidate senses, meanings of roles",
+    ] = None
+    descriptions: Annotated[
+        str | None,
+        PATH,
+        "encoded descriptions of roles, a file made by `python -m teachers.descriptions`",
     ] = None
     name: Annotated[str, COSMETIC, "name of the corpus, for the model card"] = ""
     language: Annotated[str, "language code; en also learns a lemmatizer"] = ""

@@ -18,6 +18,8 @@ _TENSOR_TYPES = {
     "I8": TensorProto.INT8,
     "F16": TensorProto.FLOAT16,
     "F32": TensorProto.FLOAT,
+    "I16": TensorProto.INT16,
+    "I32": TensorProto.INT32,
     "I64": TensorProto.INT64,
 }
 Int8 = Literal["signed", "unsigned"]
@@ -95,7 +97,7 @@ class Builder:
     def weight(self, name: str) -> str:
         """A tensor in 32-bit floats, or in integers if it was trained as such."""
         place = self.stored[name]
-        if place.dtype in ("F32", "I64"):
+        if place.dtype in ("F32", "I16", "I32", "I64"):
             return self.raw(name)
         if ("float", name) not in self._known:
             value = self.op("Cast", self.raw(name), to=FLOAT)

@@ -12,6 +12,7 @@ from onnx import TensorProto
 
 from capsrl.config import ROUTED, ModelConfig
 from capsrl.export.builder import BOOL, FLOAT, INT64, Builder, TypeAndShape
+from capsrl.export.role_frames import frame_logits
 from capsrl.export.routing import capsules, present, route, route_in_loop
 from capsrl.predict.folder import SCALE
 
@@ -137,8 +138,13 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     if config.capsules.predicate == "lookup":
         predicates = builder.rows("lookup.weight", "lemmas")
     words = capsules(builder, config, views, predicates)
+    of_frames = None
+    if config.frames.roles != "none":
+        of_frames = frame_logits(builder, words.joint, senses)
     logits, more = (
-        route_in_loop(builder, words, config) if traced else (route(builder, words, config), {})
+        route_in_loop(builder, words, config, of_frames)
+        if traced
+        else (route(builder, words, config, of_frames), {})
     )
     outputs: dict[str, tuple[str, TypeAndShape]] = {
         "roles": (logits, (FLOAT, ["P", "T", "R"])),

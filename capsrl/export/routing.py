@@ -16,11 +16,13 @@ class Capsules:
     pull        weights P T R -> P R D
     pull_equal  the same for weights P T 1 that are those of all roles
     push        vectors P R D -> P T R
+    joint       P T M, the words combined with their predicates
     """
 
     pull: Callable[[str], str]
     pull_equal: Callable[[str], str]
     push: Callable[[str], str]
+    joint: str
 
 
 def capsules(builder: Builder, config: ModelConfig, views: str | None, predicates: str) -> Capsules:
@@ -40,10 +42,10 @@ def capsules(builder: Builder, config: ModelConfig, views: str | None, predicate
         seen = builder.bounded_product(views, "forms.of_word.weight", n_columns=n_view)
         words = builder.op("Add", words, seen)
     predicates = builder.linear(predicates, "forms.of_predicate")  # P M
+    joint = builder.op("Mul", words, builder.op("Unsqueeze", predicates, builder.ints(1)))
     if config.capsules.form == "factored":
-        by_word = builder.op("Unsqueeze", predicates, builder.ints(1))
-        return _factored(builder, builder.op("Mul", words, by_word))
-    return _dense(builder, words, predicates)
+        return _factored(builder, joint)
+    return _dense(builder, words, predicates, joint)
 
 
 def _factored(builder: Builder, joint: str) -> Capsules:
@@ -68,10 +70,10 @@ def _factored(builder: Builder, joint: str) -> Capsules:
         combined = builder.op("MatMul", by_role, factor)  # R P M
         return builder.op("MatMul", joint, builder.op("Transpose", combined, perm=[1, 2, 0]))
 
-    return Capsules(pull, pull_equal, push)
+    return Capsules(pull, pull_equal, push, joint)
 
 
-def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
+def _dense(builder: Builder, words: str, predicates: str, joint: str) -> Capsules:
     """Capsules as `DenseCapsules`; words are P T M, predicates P M."""
     words, predicates = (_elu_and_one(builder, value) for value in (words, predicates))
     forms = builder.op(
@@ -88,7 +90,7 @@ def _dense(builder: Builder, words: str, predicates: str) -> Capsules:
         combined = builder.op("Squeeze", builder.op("MatMul", row, forms), builder.ints(2))
         return builder.op("MatMul", words, builder.op("Transpose", combined, perm=[0, 2, 1]))
 
-    return Capsules(pull, pull, push)
+    return Capsules(pull, pull, push, joint)
 
 
 def _elu_and_one(builder: Builder, value: str) -> str:
@@ -105,33 +107,43 @@ def present(builder: Builder) -> str:
     return builder.op("Less", builder.count_up("words", 1), lengths)
 
 
-def route(builder: Builder, words: Capsules, config: ModelConfig) -> str:
-    """The role logits after as many iterations as the model was trained with (`Routing`): P T R."""
+def route(
+    builder: Builder, words: Capsules, config: ModelConfig, of_frames: str | None = None
+) -> str:
+    """The role logits after as many iterations as the model was trained with (`Routing`): P T R.
+
+    of_frames  P T R  what the frames say of the roles
+    """
     n_roles, size = builder.stored["forms.weight"].shape[:2]
     if config.capsules.variant not in ROUTED:
         n_predicates = builder.size("words", 0)
         shape = builder.op("Concat", n_predicates, builder.ints(n_roles, size), axis=0)
         mean = builder.op("Expand", builder.constant(1 / size, np.float32), shape)
-        return words.push(mean)
+        return _sum(builder, words.push(mean), of_frames)
     is_word = _is_word(builder)
     # The softmax of equal logits is uniform: the same weight for all roles.
     equal = builder.op("Mul", is_word, builder.constant(1 / n_roles, np.float32))
     directions, _ = _agree(builder, config, words.pull_equal(equal))
-    logits = words.push(directions)
+    logits = _sum(builder, words.push(directions), of_frames)
+    later = of_frames if config.frames.roles == "every" else None
     for _ in range(config.capsules.iterations - 1):
-        logits, _ = _iterate(builder, words, config, logits, is_word)
+        logits, _ = _iterate(builder, words, config, logits, is_word, later)
     return logits
 
 
+def _sum(builder: Builder, logits: str, of_frames: str | None) -> str:
+    return logits if of_frames is None else builder.op("Add", logits, of_frames)
+
+
 def route_in_loop(
-    builder: Builder, words: Capsules, config: ModelConfig
+    builder: Builder, words: Capsules, config: ModelConfig, of_frames: str | None = None
 ) -> tuple[str, dict[str, str]]:
     """The same with any number of iterations, `n_iterations`, and the values after each of them.
 
     ->  P T R, and steps N P T R, capsules N P R D and nodes N P D, as far as the variant has them
     """
     if config.capsules.variant not in ROUTED:
-        return route(builder, words, config), {}
+        return route(builder, words, config, of_frames), {}
     sizes = builder.size("words", 0), builder.size("words", 1)
     n_roles = builder.stored["forms.weight"].shape[0]
     shape = builder.op("Concat", *sizes, builder.ints(n_roles), axis=0)
@@ -139,7 +151,10 @@ def route_in_loop(
     is_word = _is_word(builder)
     kind = FLOAT, ["P", "T", "R"]
     with builder.body():
-        logits, kept = _iterate(builder, words, config, "logits_before", is_word)
+        if of_frames is not None and config.frames.roles == "first":
+            is_first = builder.op("Equal", "iteration", builder.constant(0, np.int64))
+            of_frames = builder.op("Where", is_first, of_frames, builder.constant(0, np.float32))
+        logits, kept = _iterate(builder, words, config, "logits_before", is_word, of_frames)
         body = builder.graph(
             "iteration",
             {"iteration": (INT64, []), "keep_going": (BOOL, []), "logits_before": kind},
@@ -159,12 +174,17 @@ def _is_word(builder: Builder) -> str:
 
 
 def _iterate(
-    builder: Builder, words: Capsules, config: ModelConfig, logits: str, is_word: str
+    builder: Builder,
+    words: Capsules,
+    config: ModelConfig,
+    logits: str,
+    is_word: str,
+    of_frames: str | None,
 ) -> tuple[str, dict[str, str]]:
     """One iteration: the new logits, and what a trace keeps of it."""
     weights = builder.op("Mul", builder.op("Softmax", logits, axis=-1), is_word)
     directions, kept = _agree(builder, config, words.pull(weights))
-    logits = builder.op("Add", logits, words.push(directions))
+    logits = _sum(builder, builder.op("Add", logits, words.push(directions)), of_frames)
     return logits, {"steps": logits, **kept}
 
 

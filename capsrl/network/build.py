@@ -5,10 +5,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
+from capsrl.frames.kinds import CORE_ROLES, UNKNOWN_SENSE, RoleKinds, find_kinds
 from capsrl.network.capsules import WordCapsuleLayer
 from capsrl.network.embeddings.elmo import Elmo
 from capsrl.network.embeddings.fasttext import FastText
@@ -20,7 +23,9 @@ from capsrl.network.encoder import BiLSTM, PredicateLayer
 from capsrl.network.network import Network
 from capsrl.network.phrases import PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
+from capsrl.network.role_frames import RoleFrames
 from capsrl.network.routing import Routing
+from capsrl.predict.folder import find_stored
 from capsrl.predict.inventory import UNKNOWN_ID, Inventory
 
 SENSE_WIDTH = 128  # of the embeddings of senses
@@ -34,6 +39,7 @@ def make_network(
     *,
     folder: Path | None = None,
     words: Mapping[str, int] | None = None,
+    descriptions: Descriptions = NO_DESCRIPTIONS,
 ) -> Network:
     """Make a network with random weights, except for pretrained word vectors.
 
@@ -41,6 +47,7 @@ def make_network(
     words   frequency of each word in the training data, 0 for words of other files that will be
             labeled. All of them get a row in fastText's table, and rare words are dropped in
             training. None puts the words of the inventory in the table and drops no words
+    descriptions  of the roles of the inventory's frames, if the network uses them
     """
     vectors = WordVectors(_make_sources(config.embeddings, inventory, folder, words))
     encoder = BiLSTM(
@@ -84,7 +91,9 @@ def make_network(
             size=size,
             global_from=capsules.global_from,
             initial_agreement=capsules.initial_agreement,
+            frames_at=config.frames.roles,
         ),
+        frames=_make_frames(config, inventory, folder, descriptions),
         tagger=Tagger(width, n_tags=len(inventory.tags)) if config.tagger else None,
         spans=PhraseScorer(
             view_width=word_width - width,
@@ -167,6 +176,43 @@ def _make_transformer(config: EmbeddingsConfig, folder: Path | None) -> Transfor
             f"{transformer.n_types} in {config.transformer}; set encoder.predicate_width instead"
         )
     return transformer
+
+
+def _make_frames(
+    config: ModelConfig, inventory: Inventory, folder: Path | None, descriptions: Descriptions
+) -> RoleFrames | None:
+    if config.frames.roles == "none":
+        return None
+    if folder is None:
+        _check_frames(config, inventory, descriptions)
+        kinds = find_kinds(inventory.senses, inventory.frames, descriptions)
+    else:
+        kinds = _kinds_like(folder, len(inventory.senses), width=config.frames.descriptions)
+    return RoleFrames(inventory, kinds, rank=config.capsules.rank)
+
+
+def _kinds_like(folder: Path, n_senses: int, *, width: int) -> RoleKinds:
+    """As many kinds, tags and thematic roles as a model folder has; all senses are unknown."""
+    stored = find_stored(folder)
+    n_functions, n_thematic, n_kinds = (
+        stored[f"frames.{name}"].shape[0] for name in ("functions", "thematic", "function_of")
+    )
+    return RoleKinds(
+        np.full((n_senses, len(CORE_ROLES)), UNKNOWN_SENSE, np.int32),
+        np.full(n_kinds, n_functions - 1, np.int16),
+        np.full(n_kinds, n_thematic - 1, np.int16),
+        np.zeros((n_kinds, width), np.float32),
+    )
+
+
+def _check_frames(config: ModelConfig, inventory: Inventory, descriptions: Descriptions) -> None:
+    if not len(inventory.frames):
+        raise ConfigError("model.frames.roles needs frames: set data.frames, or leave it at none")
+    if config.frames.descriptions != descriptions.width:
+        raise ConfigError(
+            f"model.frames.descriptions is {config.frames.descriptions}, but the vectors of "
+            f"data.descriptions have a width of {descriptions.width}"
+        )
 
 
 def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:

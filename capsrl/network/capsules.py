@@ -18,11 +18,13 @@ class DenseCapsules:
 
     words  P T M    x
     forms  P R D M  W p
+    joint  P T M    A x * B p, for what the frames say of roles
     """
 
-    def __init__(self, words: Tensor, forms: Tensor) -> None:
+    def __init__(self, words: Tensor, forms: Tensor, joint: Tensor) -> None:
         self.words = words
         self.forms = forms
+        self.joint = joint
         self.dtype = words.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
@@ -146,9 +148,10 @@ class WordCapsuleLayer(nn.Module):
     def _combine(self, words: Tensor, predicates: Tensor) -> WordCapsules:
         """Make capsules from projected words, P T M."""
         predicates = self.of_predicate(predicates)  # P M
+        joint = words * predicates.unsqueeze(1)
         if self.form == "factored":
-            return FactoredCapsules(words * predicates.unsqueeze(1), self.weight)
+            return FactoredCapsules(joint, self.weight)
         words = functional.pad(functional.elu(words), (0, 1), value=1.0)
         predicates = functional.pad(functional.elu(predicates), (0, 1), value=1.0)
         forms = torch.einsum("rdmn,pn->prdm", self.weight, predicates)
-        return DenseCapsules(words, forms)
+        return DenseCapsules(words, forms, joint)

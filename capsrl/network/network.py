@@ -13,6 +13,7 @@ from capsrl.network.embeddings.source import WordVectors
 from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
 from capsrl.network.phrases import PhraseLogits, PhraseScorer
 from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
+from capsrl.network.role_frames import RoleFrames
 from capsrl.network.routing import Routing, RoutingResult, route_predicates
 from capsrl.predict.indexing import IndexedSentence, index_sentence
 from capsrl.predict.inventory import Inventory
@@ -72,6 +73,7 @@ class Network(nn.Module):
         routing: Routing,
         tagger: Tagger | None,
         spans: PhraseScorer | None,
+        frames: RoleFrames | None,
         capsule_dropout: float,
         n_iterations: int,
         routing_chunks: int,
@@ -90,6 +92,7 @@ class Network(nn.Module):
         self.routing = routing
         self.tagger = tagger
         self.spans = spans  # its key in saved weights
+        self.frames = frames
         self.capsule_dropout = capsule_dropout
         self.n_iterations = n_iterations
         self.routing_chunks = routing_chunks
@@ -168,12 +171,16 @@ class Network(nn.Module):
             )
             embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
             phrases = None if self.spans is None else self.spans(states, views, rows, mask)
+            features = None
+            if self.frames is not None:
+                features = self.frames(senses, predicates.candidates, predicates.n_candidates)
             routing = self._route(
                 states,
                 views,
                 rows,
                 embedded,
                 mask,
+                features,
                 n_iterations=self.n_iterations if n_iterations is None else n_iterations,
             )
         return PropositionLogits(routing, senses, patterns, phrases)
@@ -185,6 +192,7 @@ class Network(nn.Module):
         rows: Tensor,
         predicates: Tensor,
         mask: Tensor,
+        features: Tensor | None,
         *,
         n_iterations: int,
     ) -> RoutingResult:
@@ -195,10 +203,16 @@ class Network(nn.Module):
         rows        P
         predicates  P H
         mask        P T
+        features    P F M  of the roles, by their frames
         """
         if not self.training:
             capsules = self.forms.forward_shared(states, views, rows, predicates)
-            result: RoutingResult = self.routing(capsules, mask, n_iterations=n_iterations)
+            of_frames = None
+            if self.frames is not None and features is not None:
+                of_frames = self.frames.logits(capsules.joint, features)
+            result: RoutingResult = self.routing(
+                capsules, mask, n_iterations=n_iterations, of_frames=of_frames
+            )
             return result
         # Dropout makes the state of a word differ between predicates: nothing can be shared.
         predicates = functional.dropout(predicates, self.capsule_dropout)
@@ -211,4 +225,6 @@ class Network(nn.Module):
             mask,
             n_iterations=n_iterations,
             chunks=self.routing_chunks,
+            frames=self.frames,
+            features=features,
         )

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from capsrl.network.capsules import WordCapsuleLayer, WordCapsules
+from capsrl.network.role_frames import RoleFrames
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,11 @@ class Routing(nn.Module):
         size: int,
         global_from: str,
         initial_agreement: float = 1.0,
+        frames_at: str = "first",
     ) -> None:
         super().__init__()
         self.n_roles = n_roles
+        self.frames_at = frames_at
         self.size = size
         self.iterates = variant in ("capsule", "capsule+global")
         self.has_node = variant == "capsule+global"
@@ -69,16 +72,26 @@ class Routing(nn.Module):
             self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
             self.node_agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W_g, eq. 12
 
-    def forward(self, words: WordCapsules, mask: Tensor, *, n_iterations: int) -> RoutingResult:
+    def forward(
+        self,
+        words: WordCapsules,
+        mask: Tensor,
+        *,
+        n_iterations: int,
+        of_frames: Tensor | None = None,
+    ) -> RoutingResult:
         """Route the word capsules of each predicate to its role capsules.
 
-        mask  P T  True at words; padding has weight 0, so a result does not depend on the batch
+        mask       P T    True at words; padding has weight 0, so a result does not depend on the
+                          batch
+        of_frames  P T R  what the frames say of the roles, added to the logits
         """
         n_predicates, n_words = mask.shape
         present = mask.unsqueeze(-1).to(words.dtype)  # P T 1
         if not self.iterates:
             mean = present.new_full((n_predicates, self.n_roles, self.size), 1 / self.size)
-            return RoutingResult([words.push(mean)])
+            logits = words.push(mean)
+            return RoutingResult([logits if of_frames is None else logits + of_frames])
         logits = present.new_zeros(n_predicates, n_words, self.n_roles)
         result = RoutingResult([logits])
         # The softmax of equal logits is uniform: the same weight for all roles.
@@ -96,6 +109,8 @@ class Routing(nn.Module):
                 result.nodes.append(node)
             # Added to the logits so far, as in algorithm 1, not in place of them.
             logits = logits + words.push(directions)
+            if of_frames is not None and (iteration == 0 or self.frames_at == "every"):
+                logits = logits + of_frames
             result.logits.append(logits)
             result.capsules.append(capsules)
         return result
@@ -115,25 +130,37 @@ def route_predicates(
     *,
     n_iterations: int,
     chunks: int = 1,
+    frames: RoleFrames | None = None,
+    features: Tensor | None = None,
 ) -> RoutingResult:
     """Make the word capsules of all predicates and route them, in training.
 
     words       P T word_width
     predicates  P predicate_width
     mask        P T  True at words
+    features    P F M  those of the roles, by `frames`
     chunks      above 1: process the predicates, which are independent here, in this many chunks
                 with gradient checkpointing. Takes less memory and more time. Not done in the dense
                 form, where the gradient of the parameters needs most of the memory and every chunk
                 would have its own
     """
 
-    def route(words: Tensor, predicates: Tensor, mask: Tensor) -> RoutingResult:
-        result: RoutingResult = routing(layer(words, predicates), mask, n_iterations=n_iterations)
+    def route(
+        words: Tensor, predicates: Tensor, mask: Tensor, features: Tensor | None = None
+    ) -> RoutingResult:
+        capsules = layer(words, predicates)
+        of_frames = None
+        if frames is not None and features is not None:
+            of_frames = frames.logits(capsules.joint, features)
+        result: RoutingResult = routing(
+            capsules, mask, n_iterations=n_iterations, of_frames=of_frames
+        )
         return result
 
+    given = (words, predicates, mask) if features is None else (words, predicates, mask, features)
     if chunks == 1 or not torch.is_grad_enabled() or layer.form == "dense" or len(words) < chunks:
-        return route(words, predicates, mask)
-    inputs = zip(*(x.tensor_split(chunks) for x in (words, predicates, mask)), strict=True)
+        return route(*given)
+    inputs = zip(*(each.tensor_split(chunks) for each in given), strict=True)
     results = [
         # No random numbers are drawn inside: dropout was applied before.
         checkpoint(route, *chunk, use_reentrant=False, preserve_rng_state=False)

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from capsrl.config import ModelConfig, Recipe
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
 from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.user import load_frames
 from capsrl.models import find_model
@@ -36,6 +37,8 @@ _GROWING = {
     _NODE: 1,
     "senses.senses.weight": 0,
     "senses.prior": 0,
+    "frames.column_of": 0,
+    "frames.of_role": 0,  # senses that the model does not have are unknown to its frames
     _PATTERN_OF: 0,
     **dict.fromkeys(_PATTERNS, 0),
     "lookup.weight": 0,
@@ -63,7 +66,9 @@ def build_network(recipe: Recipe, corpus: Corpus, *, rank: int = 0) -> Network:
     _seed(recipe.train.seed)
     inventory, words = _build_inventory(recipe, corpus), corpus.count_words()
     if recipe.train.from_ is None:
-        network = make_network(recipe.model, inventory, words=words)
+        file = recipe.data.descriptions
+        descriptions = NO_DESCRIPTIONS if file is None else Descriptions.load(file)
+        network = make_network(recipe.model, inventory, words=words, descriptions=descriptions)
     else:
         folder = find_model(recipe.train.from_)
         network = start_network(folder, recipe.model, inventory, words=words)

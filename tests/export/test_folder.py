@@ -118,6 +118,8 @@ VARIANTS = {
     "no node": {"variant": "capsule", "form": "factored"},
     "word": {"variant": "word", "encoder": {"predicate_width": 4}},
     "baseline": {"variant": "baseline", "form": "factored"},
+    "frames": {"form": "factored", "frames": {"roles": "first", "descriptions": 3}},
+    "frames, no iterations": {"variant": "word", "frames": {"roles": "first", "descriptions": 3}},
 }
 
 
@@ -177,11 +179,11 @@ def _without_traces(sentences):
     ]
 
 
+@pytest.mark.parametrize("name", ["as the English model", "frames"])
 @pytest.mark.parametrize("precision", ["full", "half", "compact"])
-def test_weights_are_read_as_they_are_stored(precision, encoder, tmp_path):
+def test_weights_are_read_as_they_are_stored(precision, name, encoder, tmp_path):
     """In floats the graphs compute what torch computes from the same files."""
-    settings = VARIANTS["as the English model"]
-    folder = save(tmp_path / "model", encoder, precision=precision, **settings)
+    folder = save(tmp_path / "model", encoder, precision=precision, **VARIANTS[name])
     sizes = [file.stat().st_size for file in export(folder, int8=False)]
     assert max(sizes) < 60_000  # the weights are not in them
     theirs, ours = (label(folder, runtime, predicates="found") for runtime in ("torch", "onnx"))

@@ -43,6 +43,8 @@ VARIANTS = {
     "views and phrases": {"encoder": {"predicate_width": 6}, "phrase_width": 5, "form": "factored"},
     "phrases without views": {"phrase_width": 3},
     "lemmas looked up": {"predicate": "lookup", "lookup_width": 7},
+    "frames": {"form": "factored", "frames": {"roles": "first", "descriptions": 3}},
+    "frames in every iteration, dense": {"frames": {"roles": "every"}},
 }
 
 

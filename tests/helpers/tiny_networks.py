@@ -2,10 +2,19 @@
 
 from pathlib import Path
 
+import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
-from capsrl.config import CapsulesConfig, EmbeddingsConfig, EncoderConfig, ModelConfig
+from capsrl.config import (
+    CapsulesConfig,
+    EmbeddingsConfig,
+    EncoderConfig,
+    FramesConfig,
+    ModelConfig,
+)
+from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
+from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
@@ -23,6 +32,21 @@ from tests.helpers.tiny_sentences import (  # noqa: F401 - for the tests that im
     edit_json,
     sentence,
     with_phrases,
+)
+
+# Rolesets of most senses of SENTENCES: go.01 is unknown, bark.01 has no A1.
+FRAMES = FrameIndex.from_rolesets(
+    [
+        Roleset("see.01", roles=(FrameRole("A0", "PAG", "Experiencer"), FrameRole("A1", "PPT"))),
+        Roleset("see.02", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "GOL"))),
+        Roleset("bark.01", roles=(FrameRole("A0", "PAG", "Agent"),)),
+        Roleset("want.01", roles=(FrameRole("A0", "PAG"), FrameRole("A1", "PPT", "Theme"))),
+        Roleset("leave.01", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "DIR"))),
+    ]
+)
+DESCRIPTIONS = Descriptions(
+    np.random.default_rng(4).normal(size=(4, 3)).astype(np.float32),
+    {"see.01": {"A0": 0, "A1": 2}, "see.02": {"A0": 0, "A1": 1}, "leave.01": {"A1": 3}},
 )
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -67,7 +91,7 @@ def write_encoder(folder, kind="Bert", *, limit=64, **settings):
     return model
 
 
-def make_config(*, embeddings=None, encoder=None, phrase_width=0, **capsules):
+def make_config(*, embeddings=None, encoder=None, phrase_width=0, frames=None, **capsules):
     """A configuration with small sizes and the changes of a test."""
     embeddings = {"learned": 10, "characters": 6} if embeddings is None else embeddings
     encoder = {"layers": 1, "width": 8, "dropout": 0.0} | (encoder or {})
@@ -76,6 +100,7 @@ def make_config(*, embeddings=None, encoder=None, phrase_width=0, **capsules):
         embeddings=EmbeddingsConfig(**embeddings),
         encoder=EncoderConfig(**encoder),
         capsules=CapsulesConfig(**({"size": 4, "rank": 12} | capsules)),
+        frames=FramesConfig(**(frames or {})),
     )
 
 
@@ -83,7 +108,12 @@ def make_labeler(config=None, *, seed=1):
     """An untrained network whose predictions are far from uniform, so that mistakes show."""
     config = config or make_config()
     torch.manual_seed(seed)
-    network = make_network(config, build_inventory(SENTENCES))
+    frames = NO_FRAMES if config.frames.roles == "none" else FRAMES
+    network = make_network(
+        config,
+        build_inventory(SENTENCES, frames=frames),
+        descriptions=DESCRIPTIONS if config.frames.descriptions else NO_DESCRIPTIONS,
+    )
     with torch.no_grad():
         batch = network.collate([network.index(s) for s in SENTENCES])
         scale = 1 / network.eval().encode(batch)[batch.mask].std()
@@ -94,6 +124,8 @@ def make_labeler(config=None, *, seed=1):
         network.finder.score.weight.normal_()
         if network.spans is not None:
             network.spans.of_state.weight *= 8 * scale
+        for weight in network.frames.parameters() if network.frames is not None else ():
+            weight.normal_()
     return Labeler(network, config)
 
 

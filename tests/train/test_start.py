@@ -47,6 +47,7 @@ CONFIGS = {
     "squashed": make_config(global_from="squashed", form="factored", variant="capsule+global"),
     "word": make_config(variant="word"),
     "spans": make_config(phrase_width=6, encoder={"predicate_width": 5}),
+    "frames": make_config(frames={"roles": "every", "descriptions": 3}),
 }
 
 
