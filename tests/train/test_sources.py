@@ -69,7 +69,7 @@ def test_word_counts_are_saved(tmp_path):
 def test_frames_are_saved(tmp_path):
     (tmp_path / "frames").mkdir()
     recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1", f"data.frames={tmp_path / 'frames'}"])
-    with pytest.raises(DataError, match="frames: no such folder"):
+    with pytest.raises(DataError, match="frames: has no PropBank frame files"):
         run(recipe, tmp_path / "run", device="cpu")
     (tmp_path / "frames" / "twirl.xml").write_text(FRAMES)
     run(recipe, tmp_path / "run", device="cpu")

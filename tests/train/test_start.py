@@ -93,7 +93,7 @@ def test_vectors_of_a_file(tmp_path):
     assert source.words == ["sees", "the"]
     assert source.index(ADDED[1]).new.tolist() == [[2, 1, -1]]  # Zoë, from the file
     (tmp_path / "some.vec").unlink()
-    with pytest.warns(UserWarning, match="expected the vectors the model was trained with"):
+    with pytest.warns(UserWarning, match="no such file; the model was trained with these vectors"):
         source = started(folder, ADDED, make_config(embeddings={"fasttext": "x"}))
     assert source.vectors.sources["fasttext"].index(ADDED[1]).rows.tolist() == [0, 1, 0]
 
