@@ -31,6 +31,25 @@ MODIFIERS = {
     "V": "part of the predicate",
 }
 
+# What a modifier answers, or words that are one; for readers who do not know the terms above.
+ANSWERED = {
+    "AM-ADJ": "adjective of a noun",
+    "AM-ADV": "if, although, ...",
+    "AM-CAU": "why",
+    "AM-COM": "with whom",
+    "AM-CXN": "as ... as, more than, ...",
+    "AM-DIS": "however, and, please, ...",
+    "AM-EXT": "how much",
+    "AM-GOL": "where to or for whom",
+    "AM-LOC": "where",
+    "AM-LVB": "the verb of a noun predicate",
+    "AM-MNR": "how",
+    "AM-PRD": "state of a participant",
+    "AM-PRP": "what for",
+    "AM-REC": "each other",
+    "AM-TMP": "when",
+}
+
 # What the others mean for most predicates; the frame of a sense says it exactly.
 NUMBERED = {
     "A0": "usually who or what acts",

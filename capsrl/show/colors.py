@@ -7,7 +7,7 @@ common roles also differ in lightness, so that readers who are color-blind can t
 import re
 import zlib
 
-from capsrl.frames.roles import MODIFIERS, NUMBERED
+from capsrl.frames.roles import ANSWERED, MODIFIERS, NUMBERED
 
 INK = ("#1f2328", "#e6e6e6")  # text on light and on dark paper
 PAPER = ("#ffffff", "#16181d")
@@ -61,6 +61,8 @@ def role_meaning(role: str) -> str:
     if base is None:
         return ""
     meaning = NUMBERED.get(base) or MODIFIERS[base.removeprefix("C-")]
+    if base in ANSWERED:
+        meaning = f"{meaning}: {ANSWERED[base]}"
     kind = "" if role == base else {"R": "refers to ", "C": "continues "}.get(role[0], "")
     return f"{kind}{base}: {meaning}" if kind else meaning
 

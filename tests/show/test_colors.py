@@ -86,9 +86,9 @@ def test_style_has_both_colors():
 
 
 def test_meanings():
-    assert role_meaning("AM-TMP") == role_meaning("ARGM-TMP") == "time"
+    assert role_meaning("AM-TMP") == role_meaning("ARGM-TMP") == "time: when"
     assert role_meaning("R-A0") == f"refers to A0: {role_meaning('A0')}"
-    assert role_meaning("C-AM-LOC") == "continues AM-LOC: location"
+    assert role_meaning("C-AM-LOC") == "continues AM-LOC: location: where"
     assert role_meaning("C-V") == "part of the predicate"
     assert role_meaning("LIMITATION") == role_meaning("") == ""
     assert all(role_meaning(role) for role in ROLES)
