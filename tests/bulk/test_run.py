@@ -122,7 +122,7 @@ def test_only_where_files_can_be_locked(begun, monkeypatch):
 def test_an_unreadable_input(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("a.jsonl.gz").write_bytes(b"no gzip")
-    with pytest.raises(DataError, match="a.jsonl.gz: expected"):
+    with pytest.raises(DataError, match="a.jsonl.gz: the content is not .gz data"):
         label_in_bulk(["a.jsonl.gz"], Job(output="out"))
 
 
