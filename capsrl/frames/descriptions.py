@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from capsrl.errors import DataError
+from capsrl.files.replacing import replacing
 
 DEFINITION = ""  # the name of the row of a definition
 _ROWS, _VECTORS = "rolesets", "vectors"
@@ -43,13 +42,18 @@ class Descriptions:
 
     def save(self, file: str | Path) -> None:
         """Write the file, with 16 bits per number."""
+        from safetensors.numpy import save_file  # labeling and exporting do without it
+
         metadata = {_ROWS: json.dumps(self.rows, separators=(",", ":"))}
-        save_file({_VECTORS: self.vectors.astype(np.float16)}, file, metadata)
-        Path(file).chmod(0o644)  # save_file makes it readable by its owner only
+        with replacing(file) as temporary:
+            save_file({_VECTORS: self.vectors.astype(np.float16)}, temporary, metadata)
+            temporary.chmod(0o644)  # save_file makes it readable by its owner only
 
     @classmethod
     def load(cls, file: str | Path) -> "Descriptions":
         """Read a file that `save` wrote; raises DataError if it is another file."""
+        from safetensors import SafetensorError, safe_open
+
         try:
             with safe_open(file, "numpy") as stored:
                 vectors = stored.get_tensor(_VECTORS).astype(np.float32)

@@ -3,7 +3,9 @@ import pytest
 
 from capsrl.errors import DataError
 from capsrl.frames.descriptions import Descriptions
-from tests.helpers.tiny_networks import DESCRIPTIONS
+from tests.helpers.tiny_sentences import DESCRIPTIONS
+
+pytest.importorskip("safetensors")
 
 
 def test_saved_and_loaded(tmp_path):

@@ -1,7 +1,7 @@
 import numpy as np
 
 from capsrl.frames.kinds import CORE_ROLES, NO_SUCH_ROLE, UNKNOWN_SENSE, find_kinds
-from tests.helpers.tiny_networks import DESCRIPTIONS, FRAMES
+from tests.helpers.tiny_sentences import DESCRIPTIONS, FRAMES
 
 
 def test_kinds_say_what_the_frames_say():

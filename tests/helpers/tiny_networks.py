@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
@@ -13,8 +12,8 @@ from capsrl.config import (
     FramesConfig,
     ModelConfig,
 )
-from capsrl.frames.descriptions import NO_DESCRIPTIONS, Descriptions
-from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
+from capsrl.frames.descriptions import NO_DESCRIPTIONS
+from capsrl.frames.index import NO_FRAMES
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
 from capsrl.network.build import make_network
@@ -22,6 +21,8 @@ from capsrl.network.loss import compute_loss
 from capsrl.predict.inventory import build_inventory
 from tests.helpers.tiny_sentences import (  # noqa: F401 - for the tests that import both
     CALIBRATION,
+    DESCRIPTIONS,
+    FRAMES,
     OLD_MAN,
     SENTENCES,
     UNSEEN,
@@ -35,20 +36,6 @@ from tests.helpers.tiny_sentences import (  # noqa: F401 - for the tests that im
 )
 
 # Rolesets of most senses of SENTENCES: go.01 is unknown, bark.01 has no A1.
-FRAMES = FrameIndex.from_rolesets(
-    [
-        Roleset("see.01", roles=(FrameRole("A0", "PAG", "Experiencer"), FrameRole("A1", "PPT"))),
-        Roleset("see.02", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "GOL"))),
-        Roleset("bark.01", roles=(FrameRole("A0", "PAG", "Agent"),)),
-        Roleset("want.01", roles=(FrameRole("A0", "PAG"), FrameRole("A1", "PPT", "Theme"))),
-        Roleset("leave.01", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "DIR"))),
-    ]
-)
-DESCRIPTIONS = Descriptions(
-    np.random.default_rng(4).normal(size=(4, 3)).astype(np.float32),
-    {"see.01": {"A0": 0, "A1": 2}, "see.02": {"A0": 0, "A1": 1}, "leave.01": {"A1": 3}},
-)
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from capsrl.frames.descriptions import Descriptions
+from capsrl.frames.index import FrameIndex, FrameRole, Roleset
 from capsrl.predict.calibration import Calibration, Confidences, Curve, group_of
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 
@@ -164,3 +166,19 @@ def without_phrases(sentence):
         )
         for each in sentence.propositions
     )
+
+
+# What the frames say of some of the senses.
+FRAMES = FrameIndex.from_rolesets(
+    [
+        Roleset("see.01", roles=(FrameRole("A0", "PAG", "Experiencer"), FrameRole("A1", "PPT"))),
+        Roleset("see.02", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "GOL"))),
+        Roleset("bark.01", roles=(FrameRole("A0", "PAG", "Agent"),)),
+        Roleset("want.01", roles=(FrameRole("A0", "PAG"), FrameRole("A1", "PPT", "Theme"))),
+        Roleset("leave.01", roles=(FrameRole("A0", "PAG", "Agent"), FrameRole("A1", "DIR"))),
+    ]
+)
+DESCRIPTIONS = Descriptions(
+    np.random.default_rng(4).normal(size=(4, 3)).astype(np.float32),
+    {"see.01": {"A0": 0, "A1": 2}, "see.02": {"A0": 0, "A1": 1}, "leave.01": {"A1": 3}},
+)
