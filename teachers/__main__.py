@@ -7,6 +7,7 @@ from pathlib import Path
 
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.files.opening import STANDARD
+from teachers.noise import Noise
 from teachers.shards import distill
 
 
@@ -17,7 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if STANDARD in given.text:
             raise ConfigError("--text: standard input cannot be read again; name a file")
         n_written = distill(
-            given.teachers, given.text, given.out, part=read_part(given.part), device=given.device
+            given.teachers,
+            given.text,
+            given.out,
+            part=read_part(given.part),
+            noise=_read_noise(given),
+            device=given.device,
         )
     except CapsrlError as error:
         sys.stderr.write(f"error: {error}\n")
@@ -55,8 +61,29 @@ def _parser() -> argparse.ArgumentParser:
         default="1/1",
         help="label every N-th shard from the K-th on, to share the work",
     )
+    for name, meaning in (
+        ("--casual", "typed in haste: i dont know, u, gonna, typos, no commas"),
+        ("--headlines", "written as headlines: Mayor accused of lying, Apple to open store"),
+    ):
+        parser.add_argument(
+            name,
+            metavar="SHARE",
+            type=float,
+            default=0.0,
+            help=f"share of the sentences that are {meaning}; labels stay those of the clean "
+            "sentences (default: 0)",
+        )
     parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: the GPU if there is one)")
     return parser
+
+
+def _read_noise(given: argparse.Namespace) -> Noise:
+    if min(given.casual, given.headlines) < 0 or given.casual + given.headlines > 1:
+        raise ConfigError(
+            "--casual, --headlines: expected shares from 0 to 1 together, got "
+            f"{given.casual:g} and {given.headlines:g}"
+        )
+    return Noise(given.casual, given.headlines)
 
 
 def read_part(text: str) -> tuple[int, int]:

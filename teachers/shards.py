@@ -6,6 +6,7 @@ Shards are written atomically; a run that was killed writes those that are missi
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest, open_writer
 from capsrl.files.replacing import replacing
 from capsrl.network.backend import TorchBackend, find_device
+from capsrl.predict.predictor import find_lemmas
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import (
     DENSE,
@@ -28,6 +30,7 @@ from capsrl.train.soft_labels import (
     shard_path,
 )
 from teachers.label import label_softly, load_teachers
+from teachers.noise import NO_NOISE, Noise, add_noise
 from teachers.text import read_unlabeled
 
 SHARD = 4096  # sentences
@@ -39,19 +42,22 @@ def distill(
     folder: Path,
     *,
     part: tuple[int, int] = (0, 1),
+    noise: Noise = NO_NOISE,
     device: str | None = None,
 ) -> int:
     """Label files of text with one or several models; returns the number of shards written.
 
-    teachers  model folders
-    part      see `write_shards`
+    teachers     model folders
+    part, noise  see `write_shards`
     """
     digests = {os.path.basename(path): file_digest(path) for path in texts}
     if len(digests) < len(texts):
         raise ConfigError("--text: two files have the same name")
     teacher = load_teachers(teachers, find_device(device))
     sentences = (sentence for path in texts for sentence in read_unlabeled(path))
-    return write_shards(teacher, sentences, folder, teachers=teachers, texts=digests, part=part)
+    return write_shards(
+        teacher, sentences, folder, teachers=teachers, texts=digests, part=part, noise=noise
+    )
 
 
 def write_shards(
@@ -62,6 +68,7 @@ def write_shards(
     teachers: Sequence[str],
     texts: Mapping[str, str],
     part: tuple[int, int] = (0, 1),
+    noise: Noise = NO_NOISE,
 ) -> int:
     """Label sentences and write the shards that are missing; returns how many were written.
 
@@ -70,12 +77,14 @@ def write_shards(
     teachers  names for the manifest
     texts     name -> digest of the files that the sentences come from
     part      (k, n): write every n-th shard from the k-th on, so that n processes share the work
-    Raises ConfigError if the folder has the labels of other teachers or other texts.
+    noise     of some of the sentences, by the number of the shard: a resumed run has the same
+    Raises ConfigError if the folder has the labels of other teachers, texts or noise.
     """
     manifest: dict[str, Any] = {
         "format": SOFT_FORMAT,
         "teachers": list(teachers),
         "texts": dict(texts),
+        "noise": asdict(noise),
         "inventory": inventory_digests(teacher.inventory),
     }
     folder.mkdir(parents=True, exist_ok=True)
@@ -85,13 +94,36 @@ def write_shards(
     while chunk := list(islice(stream, SHARD)):
         path = shard_path(folder, n_shards)
         if n_shards % part[1] == part[0] and not path.exists():
-            save_labels(path, label_softly(teacher, chunk))
+            labels = label_softly(teacher, chunk)
+            save_labels(path, _with_noise(labels, noise, teacher, seed=n_shards))
             n_written += 1
         n_shards += 1
         n_sentences += len(chunk)
     # If there are several processes, each of them writes the same.
     _write_manifest(folder, {**manifest, "sentences": n_sentences, "shards": n_shards})
     return n_written
+
+
+def _with_noise(
+    labels: SoftLabels, noise: Noise, teacher: TorchBackend, *, seed: int
+) -> SoftLabels:
+    inventory = teacher.inventory
+
+    def find_lemma(word: str, tag: str) -> str:
+        (lemma,) = find_lemmas(Sentence((word,), tags=(tag,) if tag else None), [0], inventory)
+        return lemma
+
+    def length_of(words: Sequence[str]) -> int:
+        return teacher.network.index(Sentence(tuple(words)), gold=False).length
+
+    return add_noise(
+        labels,
+        noise,
+        seed=seed,
+        tags=list(inventory.tags),
+        find_lemma=find_lemma,
+        length_of=length_of,
+    )
 
 
 def save_labels(path: Path, labels: SoftLabels) -> None:

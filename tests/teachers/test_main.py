@@ -27,3 +27,14 @@ def test_parts_are_counted_from_1():
     for wrong in ("0/4", "5/4", "4", "a/b", "1/0"):
         with pytest.raises(ConfigError, match=f"--part: expected K/N .*, got {wrong}"):
             read_part(wrong)
+
+
+@pytest.mark.parametrize("shares", [("-0.1", "0"), ("0.7", "0.5")])
+def test_shares_of_noise(shares, tmp_path, capsys):
+    casual, headlines = shares
+    given = ["--casual", casual, "--headlines", headlines]
+    assert main(["model", "--text", "a.txt", "--out", str(tmp_path / "x"), *given]) == 2
+    assert capsys.readouterr().err == (
+        "error: --casual, --headlines: expected shares from 0 to 1 together, "
+        f"got {casual} and {headlines}\n"
+    )

@@ -7,7 +7,8 @@ import pytest
 import teachers.shards
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.train.soft_labels import read_manifest, shard_path
+from capsrl.train.soft_labels import load_labels, read_manifest, shard_path
+from teachers.noise import Noise
 from teachers.shards import write_shards
 from tests.helpers.tiny_networks import SENTENCES, make_config, make_teacher
 
@@ -51,6 +52,25 @@ def test_killed_run_is_resumed(predictor, tmp_path):
         read_manifest(tmp_path)
     assert write_shards(predictor, TEXT, tmp_path, **NAMES) == 2
     assert contents(tmp_path) == whole
+
+
+def test_noise_is_the_same_after_resuming(predictor, tmp_path):
+    noise = Noise(casual=0.7, headlines=0.3)
+    write_shards(predictor, TEXT, tmp_path / "clean", **NAMES)
+    write_shards(predictor, TEXT, tmp_path / "noisy", noise=noise, **NAMES)
+    whole = contents(tmp_path / "noisy")
+    assert whole != contents(tmp_path / "clean")
+    assert read_manifest(tmp_path / "noisy")["noise"] == {"casual": 0.7, "headlines": 0.3}
+    for number, sentences in enumerate(range(0, len(TEXT), 4)):
+        labels = load_labels(shard_path(tmp_path / "noisy", number))
+        assert len(labels) == len(TEXT[sentences : sentences + 4])
+        lengths = [predictor.network.index(Sentence(tuple(w))).length for w in labels.words]
+        assert labels.lengths.tolist() == lengths
+    shard_path(tmp_path / "noisy", 2).unlink()
+    assert write_shards(predictor, TEXT, tmp_path / "noisy", noise=noise, **NAMES) == 1
+    assert contents(tmp_path / "noisy") == whole
+    with pytest.raises(ConfigError, match="was made with other noise; name"):
+        write_shards(predictor, TEXT, tmp_path / "noisy", **NAMES)
 
 
 def test_missing_shards(predictor, tmp_path):
