@@ -51,7 +51,7 @@ test-gpu: install
 test-all: test test-slow
 
 # All that needs no torch, in an environment without it: for other versions of Python.
-LIGHT := $(addprefix tests/,text files formats frames score show tables predict test_challenge.py test_device.py test_label_text.py \
+LIGHT := $(addprefix tests/,text files formats frames score show tables predict test_challenge.py test_genre_texts.py test_device.py test_label_text.py \
 	test_models.py test_options.py test_senses.py test_sentence.py)
 test-light:
 	$(NEW_VENV) .venv-light
