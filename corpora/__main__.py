@@ -1,4 +1,4 @@
-"""The commands `python -m corpora ewt|up|frames|forms ...`."""
+"""The commands `python -m corpora ewt|up|frames|particles|forms ...`."""
 
 import argparse
 import sys
@@ -18,6 +18,7 @@ from corpora.english_forms import TABLE, make_table
 from corpora.ewt import read_ewt
 from corpora.frame_examples import convert_frame_examples
 from corpora.held_out import HeldOut
+from corpora.particles import move_particles
 from corpora.up import find_splits, read_up
 
 SUFFIX = ".conll09.xz"
@@ -61,7 +62,14 @@ def _parser() -> argparse.ArgumentParser:
         default=[],
         help="leave out examples that overlap FILE; repeatable",
     )
-    for corpus, read in ((ewt, _read_ewt), (up, _read_up), (frames, _read_frames)):
+    particles = commands.add_parser(
+        "particles", help="sentences with the particle behind the object, for data.partial"
+    )
+    particles.add_argument(
+        "--of", metavar="FILE", action="append", required=True, help="sentences; repeatable"
+    )
+    readers = {ewt: _read_ewt, up: _read_up, frames: _read_frames, particles: _read_particles}
+    for corpus, read in readers.items():
         corpus.add_argument("out", metavar="OUT", type=Path, help="folder to write")
         corpus.add_argument(
             "--suffix", default=SUFFIX, help="suffix of the files (default: %(default)s)"
@@ -109,6 +117,10 @@ def _read_frames(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
     parser = load_parser(given.parser)
     examples = convert_frame_examples(given.frames, parser, left_out=left_out, held_out=held_out)
     return [("examples", examples)]
+
+
+def _read_particles(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
+    return [("particles", move_particles(chain.from_iterable(map(read_sentences, given.of))))]
 
 
 def _make_forms(given: argparse.Namespace) -> None:

@@ -69,7 +69,7 @@ def context_of(sense: str, lemma: str, frames: FrameIndex, *, is_listed: bool) -
     """
     name = unnumbered(sense).lower()
     first = name.removesuffix(lemma).rstrip("-")
-    is_compound = not is_listed and frames.has(sense) and first != name
+    is_compound = not is_listed and frames.has(sense) and first != name and "_" not in first
     particle = frames.particle_of(sense, lemma) or ""
     return Context(
         before=first if is_compound else "",

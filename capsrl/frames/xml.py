@@ -8,17 +8,18 @@ same format.
 
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
 from capsrl.errors import DataError, unreadable
-from capsrl.frames.index import FrameIndex, FrameRole, Roleset, thematic_role
+from capsrl.frames.index import FrameIndex, FrameRole, Roleset
+from capsrl.frames.verbnet import Links, name_roles
 
 _EXAMPLE = re.compile(rb"<example\b.*?</example>", re.DOTALL)
 _VERSIONS = ("verbnet3.4", "verbnet3.3")  # the newest first; links without a version come last
+_CLASS = re.compile(r"[a-z_]+-[\d.]+")  # without subclasses, which name the roles alike
 
 # Letters of a name in lower case -> the role of VerbNet. The files spell them in several ways
 # (co_agent, co-agent, initial state); what is none of these is a typing error or a note.
@@ -48,7 +49,8 @@ def read_frames(folder: str | Path, *, comments: Iterable[str] = ()) -> FrameInd
     counts. Files outside the folder that a DOCTYPE names are not read, and entities are refused.
     Raises DataError naming the file, and the roleset, that is wrong.
     """
-    index = FrameIndex.from_rolesets(_read_rolesets(find_frame_files(folder)), comments)
+    rolesets = name_roles(list(_read_rolesets(find_frame_files(folder))))
+    index = FrameIndex.from_rolesets(rolesets, comments)
     if not len(index):
         raise DataError(f"{folder}: has no frame files with rolesets")
     return index
@@ -67,7 +69,7 @@ def find_frame_files(folder: str | Path) -> list[Path]:
     return files
 
 
-def _read_rolesets(files: list[Path]) -> Iterator[Roleset]:
+def _read_rolesets(files: list[Path]) -> Iterator[tuple[Roleset, Links]]:
     for file in files:
         root = _parse_or_repair(file)
         if root is None:
@@ -95,49 +97,44 @@ def _parse_or_repair(file: Path) -> Element | None:
     return repaired
 
 
-def _roleset(sense: str, lemma: str, element: Element, source: str) -> Roleset:
+def _roleset(sense: str, lemma: str, element: Element, source: str) -> tuple[Roleset, Links]:
+    """A roleset, and what VerbNet calls its roles."""
     found = ((alias.get("pos", "_"), _joined(alias.text or "")) for alias in element.iter("alias"))
     aliases = dict.fromkeys((pos, words) for pos, words in found if words)
     name = _joined(lemma)
     if name and all(words != name for _, words in aliases):
         aliases["_", name] = None
-    return Roleset(
+    roles, verbnet = _roles(element, source)
+    roleset = Roleset(
         "_".join(sense.split()),
         tuple(aliases),
-        tuple(_roles(element, source)),
+        tuple(roles),
         tuple(dict.fromkeys(_links(element))),
         " ".join(element.get("name", "").split()) or None,
     )
+    return roleset, verbnet
 
 
 def _joined(text: str) -> str:
     return "_".join(text.lower().split())
 
 
-def _roles(roleset: Element, source: str) -> list[FrameRole]:
-    """The roles, each once: n=0 is A0, n=m with f=TMP is AM-TMP."""
+def _roles(roleset: Element, source: str) -> tuple[Iterable[FrameRole], Links]:
+    """The roles, each once, n=0 is A0, n=m with f=TMP is AM-TMP; and what VerbNet calls them."""
     roles: dict[str, FrameRole] = {}
+    verbnet: dict[str, dict[tuple[str, str], list[str]]] = {}
     for role in roleset.iter("role"):
         number = _attribute(role, "n", f"{source}: role {role.get('descr', '')!r}").upper()
         function = "".join(filter(str.isalnum, role.get("f", ""))).upper()
         name = f"AM-{function}" if number == "M" and function else f"A{number}"
-        thematic = _verbnet_role(role, function) or thematic_role(function)
         description = " ".join(role.get("descr", "").split()) or None
-        roles.setdefault(name, FrameRole(name, function, thematic, description))
-    return list(roles.values())
-
-
-def _verbnet_role(role: Element, function: str) -> str | None:
-    """VerbNet's name of a role: the one that most of its links have, in all versions of VerbNet.
-
-    Of equally frequent ones it is Agent or Theme if the function tag implies it, else the one of
-    the newest version.
-    """
-    links = [link for link in role.iter("rolelink") if _resource(link) == "verbnet"]
-    texts = ["".join(filter(str.isalpha, link.text or "")) for link in sorted(links, key=_age)]
-    counts = Counter(_VERBNET[text.lower()] for text in texts if text.lower() in _VERBNET)
-    implied = thematic_role(function) if function in ("PAG", "PPT") else None
-    return max(counts, key=lambda name: (counts[name], name == implied), default=None)
+        roles.setdefault(name, FrameRole(name, function, description=description))
+        for link in sorted(role.iter("rolelink"), key=_age):
+            found = _CLASS.match(link.get("class", "")) if _resource(link) == "verbnet" else None
+            given = _VERBNET.get("".join(filter(str.isalpha, link.text or "")).lower())
+            if found and given:
+                verbnet.setdefault(found[0], {}).setdefault((name, function), []).append(given)
+    return roles.values(), verbnet
 
 
 def _links(roleset: Element) -> Iterator[str]:

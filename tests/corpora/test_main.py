@@ -48,6 +48,21 @@ def test_ewt(make, tmp_path):
     assert [p.sense for p in first.propositions] == ["bark.01", "bite.01"]
 
 
+def test_particles(make, tmp_path):
+    rows = ("1 Shut shut VB 0 Y shut_down.05 _", "2 down down RP 1 _ _ _", "3 it it NN 1 _ _ A1")
+    cells = (row.split() for row in rows)
+    lines = (
+        "\t".join([n, word, lemma, lemma, tag, tag, "_", "_", head, head, "x", "x", *rest])
+        for n, word, lemma, tag, head, *rest in cells
+    )
+    (tmp_path / "a.conll09").write_text("\n".join([*lines, "", ""]))
+    code, lines = make("particles", "--of", "a.conll09", "--of", "a.conll09", "out")
+    assert code == 0, lines
+    assert lines == ["out/particles.conll09.xz: 2 sentences, 2 propositions, 4 arguments"]
+    first = next(iter(read_sentences(tmp_path / "out/particles.conll09.xz")))
+    assert first.words == ("Shut", "it", "down")
+
+
 def test_frames(make, tmp_path):
     pytest.importorskip("spacy")
     (tmp_path / "frames").mkdir()
@@ -117,8 +132,8 @@ def test_the_commands_and_the_code_of_the_guide(make, tmp_path):
         made.rename(tmp_path / f"{named}_French-Sequoia")
     guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
     commands = re.findall(r"^python -m corpora (.*)$", guide, re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["ewt", "up", "frames"]
-    for command in commands[:2]:  # frames needs a downloaded pipeline
+    assert [command.split()[0] for command in commands] == ["ewt", "up", "frames", "particles"]
+    for command in commands[:2]:  # frames needs a downloaded pipeline, particles its output
         code, lines = make(*command.split())
         assert code == 0, lines
         assert (tmp_path / command.split()[-1] / "train.conll09.xz").is_file()

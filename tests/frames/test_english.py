@@ -17,6 +17,7 @@ FRAMES = FrameIndex.from_rolesets(
     [
         Roleset("pull_ones_weight.20", (("m", "pull_ones_weight"),), ()),
         Roleset("wheelspin.01", (("v", "wheelspin"),), ()),
+        Roleset("make_fun.04", (("l", "make_fun"),), ()),
     ]
 )
 
@@ -52,6 +53,8 @@ def test_context_of_a_sense():
     assert weight == Context(after=("weight",))  # whose weight it is may vary
     assert context_of("wheelspin.01", "spin", FRAMES, is_listed=False) == Context(before="wheel")
     assert context_of("wheelspin.01", "wheelspin", FRAMES, is_listed=True) == Context()
+    # The verb is not always the word before: *made endless fun of it*.
+    assert context_of("make_fun.04", "fun", FRAMES, is_listed=False) == Context()
 
 
 def test_distance_of_the_first_word():

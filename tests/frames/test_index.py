@@ -226,11 +226,22 @@ def shipped():
     return FrameIndex.load(Path(capsrl.__file__).parent / "models" / "en" / "frames.tsv")
 
 
+# One class of VerbNet names both roles. What is great has no class, and is no Agent.
+NAMED = {
+    **dict.fromkeys(("know.01", "see.01", "hear.01", "like.01"), ["Experiencer", "Stimulus"]),
+    **dict.fromkeys(("want.01", "have.03"), ["Pivot", "Theme"]),
+    **{"surprise.01": ["Stimulus", "Experiencer"], "break.01": ["Agent", "Patient"]},
+    "great.01": ["Theme", "Goal"],
+}
+
+
 def test_the_index_that_ships(shipped):
     assert not shipped.has_prose
     assert "license CC BY-SA 4.0" in shipped.comments[0] and "c66e0ccf" in shipped.comments[0]
     meanings = [shipped.meaning("sell.01", role) for role in ("A0", "A1", "A2", "A3", "AM-TMP")]
     assert meanings == ["Agent", "Theme", "Recipient", "Asset", "time"]
+    named = {sense: [role.thematic for role in shipped.roles_of(sense)][:2] for sense in NAMED}
+    assert named == NAMED
     assert shipped.links("give.01") == ("verbnet:give-13.1-1", "framenet:Giving")
     assert shipped.rolesets_of("resignation", "n") == ("resign.01", "resign.02")
     assert "call_off.06" in shipped.rolesets_of("call", "v")
