@@ -12,11 +12,12 @@ content_heads   converts their trees to content heads, as in UD
 held_out        finds examples that overlap dev and test files
 
 english_forms   makes the table of the lemmatizer from a lexicon
+text/           unlabeled English text from public repositories
 
 What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
 This package is not installed with capsrl. Run it from a clone:
 
-    python -m corpora ewt|up|frames|particles|forms --help
+    python -m corpora ewt|up|frames|particles|forms|text --help
 """
 
 from collections import Counter
@@ -52,11 +53,7 @@ def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
     """
     size = Size()
     lines: list[str] = []
-    folder = Path(path).parent
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
+    make_folder(Path(path).parent)
     while stale := phrase_file_of(path):
         stale.unlink()
     write_sentences(_counted(sentences, size, lines), path)
@@ -65,6 +62,14 @@ def write_split(sentences: Iterable[Sentence], path: str | Path) -> Size:
         with open_writer(beside / f"{stem}{PHRASES_SUFFIX}{compression}") as file:
             file.writelines(lines)
     return size
+
+
+def make_folder(folder: Path) -> None:
+    """Create a folder unless it is there; raise DataError if it cannot be created."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{folder}: cannot be created: {error.strerror}") from None
 
 
 def without_auxiliaries(sentence: Sentence, left_out: Counter[str]) -> Sentence:

@@ -1,4 +1,4 @@
-"""The commands `python -m corpora ewt|up|frames|particles|forms ...`."""
+"""The commands `python -m corpora ewt|up|frames|particles|forms|text ...`."""
 
 import argparse
 import sys
@@ -7,18 +7,21 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from capsrl.errors import CapsrlError
+from capsrl.errors import CapsrlError, ConfigError
 from capsrl.files.opening import read_lines
 from capsrl.formats.formats import WRITABLE, format_of, read_sentences
 from capsrl.frames.index import FrameIndex
 from capsrl.sentence import Sentence
-from corpora import SPLITS, write_split
+from corpora import SPLITS, make_folder, write_split
 from corpora.clear_parser import PIPELINE, load_parser
 from corpora.english_forms import TABLE, make_table
 from corpora.ewt import read_ewt
 from corpora.frame_examples import convert_frame_examples
 from corpora.held_out import HeldOut
 from corpora.particles import move_particles
+from corpora.text.checkout import check_checkouts, fetch_commands
+from corpora.text.making import make_source, write_readme
+from corpora.text.sources import COMMITS, SOURCES
 from corpora.up import find_splits, read_up
 
 SUFFIX = ".conll09.xz"
@@ -55,13 +58,7 @@ def _parser() -> argparse.ArgumentParser:
         default=PIPELINE,
         help="English spaCy pipeline, a name or folder (default: %(default)s)",
     )
-    frames.add_argument(
-        "--without",
-        metavar="FILE",
-        action="append",
-        default=[],
-        help="leave out examples that overlap FILE; repeatable",
-    )
+    _add_without(frames, "examples")
     particles = commands.add_parser(
         "particles", help="sentences with the particle behind the object, for data.partial"
     )
@@ -79,11 +76,44 @@ def _parser() -> argparse.ArgumentParser:
     forms.add_argument("lexicon", metavar="LEXICON", help="lemma_lu.csv.gz of LemmInflect")
     forms.add_argument("frames", metavar="FRAMES", help="index of frames: frames.tsv of a model")
     forms.set_defaults(command=_make_forms)
+    text = commands.add_parser("text", help="unlabeled English text from public repositories")
+    text.add_argument("out", metavar="OUT", type=Path, nargs="?", help="folder to write")
+    text.add_argument(
+        "--checkouts",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("checkouts"),
+        help="the repositories as owner+name or owner/name (default: %(default)s)",
+    )
+    text.add_argument(
+        "--source",
+        metavar="NAME",
+        action="append",
+        choices=[source.name for source in SOURCES],
+        help="make only this source; repeatable",
+    )
+    text.add_argument(
+        "--list",
+        action="store_true",
+        help="print the sources, their licenses and the git commands that fetch them, and stop",
+    )
+    _add_without(text, "sentences")
+    text.set_defaults(command=_make_text)
     return parser
 
 
 def _add_folder(parser: argparse.ArgumentParser, option: str, help: str) -> None:
     parser.add_argument(option, metavar="FOLDER", required=True, help=help)
+
+
+def _add_without(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--without",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help=f"leave out {what} that overlap FILE; repeatable",
+    )
 
 
 def _make_corpus(given: argparse.Namespace) -> None:
@@ -113,7 +143,7 @@ def _read_up(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
 
 
 def _read_frames(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
-    held_out = HeldOut(chain.from_iterable(map(read_sentences, given.without)))
+    held_out = _read_held_out(given)
     parser = load_parser(given.parser)
     examples = convert_frame_examples(given.frames, parser, left_out=left_out, held_out=held_out)
     return [("examples", examples)]
@@ -121,6 +151,37 @@ def _read_frames(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
 
 def _read_particles(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
     return [("particles", move_particles(chain.from_iterable(map(read_sentences, given.of))))]
+
+
+def _read_held_out(given: argparse.Namespace) -> HeldOut:
+    return HeldOut(chain.from_iterable(map(read_sentences, given.without)))
+
+
+def _make_text(given: argparse.Namespace) -> None:
+    """Write one file per source and a README; print on stderr their sizes."""
+    sources = [each for each in SOURCES if not given.source or each.name in given.source]
+    if given.list:
+        for source in sources:
+            sys.stdout.write(f"# {source.name}: {source.contents}\n# license: {source.license}\n")
+            for repository in dict.fromkeys(part.repository for part in source.parts):
+                for line in fetch_commands(repository, COMMITS[repository], given.checkouts):
+                    sys.stdout.write(f"{line}\n")
+        return
+    if given.out is None:
+        raise ConfigError("text: expected the folder to write, OUT, or --list")
+    used = {part.repository for source in sources for part in source.parts}
+    check_checkouts(given.checkouts, {each: COMMITS[each] for each in used})
+    held_out = _read_held_out(given)
+    make_folder(given.out)
+    made = []
+    for source in sources:
+        made.append(
+            make_source(
+                source, given.out, checkouts=given.checkouts, commits=COMMITS, held_out=held_out
+            )
+        )
+        sys.stderr.write(f"{made[-1].path}: {made[-1].sentences.total():,} sentences\n")
+    write_readme(given.out, made, commits=COMMITS, without=[Path(f).name for f in given.without])
 
 
 def _make_forms(given: argparse.Namespace) -> None:

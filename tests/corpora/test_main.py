@@ -1,3 +1,4 @@
+import json
 import re
 import subprocess
 import sys
@@ -5,9 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from capsrl.files.opening import read_lines
 from capsrl.formats.formats import read_sentences
 from corpora.__main__ import main
+from corpora.text.sources import COMMITS, SOURCES
 from tests.helpers.frame_files import example, roleset, write_frames
+from tests.helpers.git_repositories import commit_files
 from tests.helpers.parsing_pipeline import save_pipeline
 from tests.helpers.published_folders import make_ewt, make_up
 
@@ -102,6 +106,13 @@ def test_up_with_another_suffix(make, tmp_path):
         ("up out --ud x --up y --propbank z", "unrecognized arguments: --propbank z"),
         ("ewt out --ud x --propbank y --suffix .foo", "train.foo: expected a suffix of .conll09 "),
         ("up out --ud x --up y --without z", "unrecognized arguments: --without z"),
+        ("text", "text: expected the folder to write, OUT, or --list"),
+        ("text out --source news", "argument --source: invalid choice: 'news'"),
+        (
+            "text out --source wikinews --source sgd",
+            "checkouts: no checkout of google-research-datasets/dstc8-schema-guided-dialogue, "
+            "vanatteveldt/wikinews; `python -m corpora text --list` prints",
+        ),
         (
             "up taken/out --ud UD_Xx-Yy --up UP_Xx-Yy",
             "taken/out: cannot be created: Not a directory",
@@ -115,6 +126,37 @@ def test_mistakes(make, tmp_path, arguments, message):
     assert code == 2
     assert lines[-1].partition("error: ")[2].startswith(message)
     assert not (tmp_path / "out").exists()
+
+
+def test_text(make, tmp_path, monkeypatch):
+    table = "title,text\nNew boat sinks,The boat sank in the lake. Nobody was hurt.\n"
+    commit = commit_files(tmp_path / "checkouts/vanatteveldt+wikinews", {"data/2020.csv": table})
+    monkeypatch.setitem(COMMITS, "vanatteveldt/wikinews", commit)
+    (tmp_path / "test.jsonl").write_text('{"words": ["Nobody", "was", "hurt"]}\n')
+    code, lines = make("text", "data/text", "--source", "wikinews", "--without", "test.jsonl")
+    assert (code, lines) == (0, ["data/text/wikinews.jsonl.xz: 2 sentences"])
+    made = list(map(json.loads, read_lines(tmp_path / "data/text/wikinews.jsonl.xz")))
+    assert made == [
+        {"source": "wikinews-headline", "words": ["New", "boat", "sinks"]},
+        {
+            "source": "wikinews-text",
+            "words": ["The", "boat", "sank", "in", "the", "lake", "."],
+        },
+    ]
+    readme = (tmp_path / "data/text/README.md").read_text(encoding="utf-8")
+    assert f"| vanatteveldt/wikinews | {commit[:12]} | text | 1 |" in readme
+
+
+def test_list_of_the_sources(capsys):
+    assert main(["text", "--list", "--checkouts", "some where"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("# license: ")] == [
+        f"# license: {source.license}" for source in SOURCES
+    ]
+    assert sum(line.startswith("git init --quiet --bare 'some where/") for line in lines) == len(
+        COMMITS
+    )
+    assert all(any(commit in line for line in lines) for commit in COMMITS.values())
 
 
 def test_phrases_of_an_older_corpus_do_not_stay(make, tmp_path):
@@ -132,8 +174,9 @@ def test_the_commands_and_the_code_of_the_guide(make, tmp_path):
         made.rename(tmp_path / f"{named}_French-Sequoia")
     guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
     commands = re.findall(r"^python -m corpora (.*)$", guide, re.MULTILINE)
-    assert [command.split()[0] for command in commands] == ["ewt", "up", "frames", "particles"]
-    for command in commands[:2]:  # frames needs a downloaded pipeline, particles its output
+    names = [command.split()[0] for command in commands]
+    assert names == ["ewt", "up", "frames", "particles", "text", "text"]
+    for command in commands[:2]:  # frames needs a downloaded pipeline, text checkouts
         code, lines = make(*command.split())
         assert code == 0, lines
         assert (tmp_path / command.split()[-1] / "train.conll09.xz").is_file()
