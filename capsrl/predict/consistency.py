@@ -2,8 +2,8 @@
 
 Roles, if the model is English and has PropBank's frames:
 
-- A numbered role is filled once; of several words that fill it the most probable one keeps it.
 - Numbered roles, and what refers to them (R-A1) or continues them (C-A1), are in the roleset.
+- A numbered role is filled once; of several words that fill it the most probable one keeps it.
 - R-A1 and C-A1 need A1, R-AM-LOC needs AM-LOC.
 
 A word that loses its role takes the most probable of those that are left, or none. Other corpora
@@ -11,20 +11,17 @@ break these rules: in Universal PropBank 2 to 4 % of the propositions with A1 ha
 
 Phrases, if the model finds them:
 
-- Neighboring arguments of the same role, each in the phrase of the other, are one argument: the
-  more probable word is its head, the other has no role.
+- Two words of the same role, each in the phrase of the other, are one argument: the more probable
+  word is its head, the other has no role.
 - Phrases do not overlap: one that contains the head of another ends where that one begins.
-
-Few propositions break a rule: only these are decoded one by one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from capsrl.frames.index import NO_FRAMES
 from capsrl.frames.kinds import CORE_ROLES, PREFIXES
 from capsrl.predict import Floats, Ids
 from capsrl.predict.backend import PropositionScores
@@ -32,27 +29,25 @@ from capsrl.predict.inventory import NO_ROLE_ID, Inventory
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import without_edges
 
-_Bools = NDArray[np.bool_]
 _Doubles = NDArray[np.float64]
 _ONCE = (*CORE_ROLES, "AA")
+_ALL = slice(NO_ROLE_ID + 1, None)
 
 
 class Consistency:
-    """The rules for the roles of an inventory."""
+    """The rules for the roles of an inventory; none for one without PropBank's frames."""
 
     def __init__(self, inventory: Inventory) -> None:
-        names = list(inventory.roles)
-        self._frames = inventory.frames if inventory.has_propbank else NO_FRAMES
-        # R: the role that each needs, which may be itself; and the role by which frames know it.
-        self._needed, self._own = np.arange(len(names)), list(names)
-        self._once = np.zeros(len(names), bool)
-        self._possible: dict[str, _Bools] = {}
-        if inventory.has_propbank:
-            self._once[:] = [name in _ONCE for name in names]
-            for number, name in enumerate(names):
-                if name.startswith(PREFIXES[1:]):
-                    self._own[number] = name[2:]
-                    self._needed[number] = inventory.role_id(name[2:]) or number
+        known = inventory.roles if inventory.has_propbank else ()
+        self._ids = {name: inventory.roles.id(name) for name in known}
+        self._frames = inventory.frames
+        self._lacking: dict[str, frozenset[int]] = {}
+        self._once = {self._ids[name] for name in _ONCE if name in self._ids}
+        self._needs = {
+            number: self._ids[name[2:]]
+            for name, number in self._ids.items()
+            if name[:2] in PREFIXES and name[2:] in self._ids
+        }
 
     def settle(
         self,
@@ -69,65 +64,71 @@ class Consistency:
         owners   A  the predicate of each argument
         words    A  its head
         """
-        itself = np.broadcast_to(np.arange(scores.roles.shape[1]), scores.roles.shape)
-        firsts = itself if scores.firsts is None else scores.firsts
-        lasts = itself if scores.lasts is None else scores.lasts
-        possible = np.stack([self._possible_roles(sense) for sense in senses])  # P R
-        given = scores.roles[owners, words]
-        cells = np.bincount(owners * possible.shape[1] + given, minlength=possible.size)
-        counts = cells.reshape(possible.shape)  # P R
-        has_needed = (counts > 0)[:, self._needed]
-        is_bad = (counts > 1) & self._once | (counts > 0) & ~(possible & has_needed)
-        is_one = _are_one(words, given, firsts[owners, words], lasts[owners, words])
-        is_one &= owners[1:] == owners[:-1]
-        rows = np.union1d(np.nonzero(is_bad)[0], owners[1:][is_one])
-        if not len(rows):
+        given: list[dict[int, int]] = [{} for _ in senses]  # word -> its role
+        ids = scores.roles[owners, words].tolist()
+        for row, word, role in zip(owners.tolist(), words.tolist(), ids, strict=True):
+            given[row][word] = role
+        rows = [
+            row for row, sense in enumerate(senses) if self._lost(given[row], sense, scores, row)
+        ]
+        if not rows:
             return scores
         roles, probs = scores.roles.copy(), scores.probs.copy()
-        for row, logits in zip(rows.tolist(), scores.role_logits(rows), strict=True):
-            n = lengths[row]
-            log_probs = _log_softmax(logits[:n])
-            found = self._settle(log_probs, possible[row], firsts[row, :n], lasts[row, :n])
-            # The others keep their probabilities, which are exact near 1.
-            changed = np.flatnonzero(found != roles[row, :n])
-            roles[row, changed] = found[changed]
-            probs[row, changed] = np.exp(log_probs[changed, found[changed]])
-        return replace(scores, roles=roles, probs=probs)
+        scores = replace(scores, roles=roles, probs=probs)
+        for row, logits in zip(rows, scores.role_logits(np.array(rows)), strict=True):
+            n, heads = lengths[row], given[row]
+            left = _log_softmax(logits[:n])  # T R; NO_ROLE always stays
+            while lost := self._lost(heads, senses[row], scores, row):
+                for word, taken in lost:
+                    left[word, taken] = -np.inf
+                found = left.argmax(1)
+                # The others keep their probabilities, which are exact near 1.
+                changed = np.flatnonzero(found != roles[row, :n])
+                roles[row, changed] = found[changed]
+                probs[row, changed] = np.exp(left[changed, found[changed]])
+                heads = {word: role for word, role in enumerate(found.tolist()) if role}
+        return scores
 
-    def _possible_roles(self, sense: str) -> _Bools:
-        """The roles that a sense can have: R."""
-        if sense not in self._possible:
+    def _lost(
+        self, heads: Mapping[int, int], sense: str, scores: PropositionScores, row: int
+    ) -> list[tuple[int, int | slice]]:
+        """The words that lose their role by the first rule that is broken, and what they lose.
+
+        Repeated until no rule is broken, this is the deferred acceptance of Gale and Shapley
+        (1962): the order of the words does not matter.
+
+        heads  word -> its role, in the order of the words
+        """
+        lacking = self._lacking_roles(sense)
+        lost: list[tuple[int, int | slice]] = [
+            (word, role) for word, role in heads.items() if role in lacking
+        ]
+        if lost:
+            return lost
+        holders: dict[int, int] = {}  # role -> the last word that keeps it
+        for word, role in heads.items():
+            other, holders[role] = holders.get(role), word
+            if other is None:
+                continue
+            is_one = _are_one(other, word, scores, row)
+            if is_one or role in self._once:
+                is_weaker = scores.probs[row, word] <= scores.probs[row, other]
+                holders[role], loser = (other, word) if is_weaker else (word, other)
+                lost.append((loser, _ALL if is_one else role))
+        return lost or [
+            (word, role)
+            for word, role in heads.items()
+            if self._needs.get(role, role) not in holders
+        ]
+
+    def _lacking_roles(self, sense: str) -> frozenset[int]:
+        """The numbered roles that the roleset of a sense does not have."""
+        if sense not in self._lacking:
             known = {role.name for role in self._frames.roles_of(sense)}
             lacking = {*CORE_ROLES} - known if self._frames.has(sense) else ()
-            self._possible[sense] = np.array([name not in lacking for name in self._own])
-        return self._possible[sense]
-
-    def _settle(self, log_probs: _Doubles, possible: _Bools, firsts: Ids, lasts: Ids) -> Ids:
-        """The roles of the words of a proposition: T.
-
-        log_probs  T R
-        possible   R
-        firsts     T    first word of the phrase of each word
-        lasts      T    last word
-        """
-        left = np.where(possible, log_probs, -np.inf)  # T R; NO_ROLE is always left
-        while True:
-            roles: Ids = left.argmax(1)
-            chosen = log_probs[np.arange(len(roles)), roles]
-            words = np.flatnonzero(roles)
-            is_one = _are_one(words, roles[words], firsts[words], lasts[words])
-            if is_one.any():
-                pair = words[:-1][is_one], words[1:][is_one]
-                left[np.where(chosen[pair[0]] < chosen[pair[1]], *pair), NO_ROLE_ID + 1 :] = -np.inf
-                continue
-            once = np.flatnonzero(self._once[roles])
-            ranked = once[np.argsort(-chosen[once], kind="stable")]
-            losers = np.delete(ranked, np.unique(roles[ranked], return_index=True)[1])
-            if not len(losers):
-                losers = np.flatnonzero(~np.isin(self._needed[roles], roles))
-            if not len(losers):
-                return roles
-            left[losers, roles[losers]] = -np.inf
+            names = {prefix + role for prefix in PREFIXES for role in lacking}
+            self._lacking[sense] = frozenset(self._ids[name] for name in names & self._ids.keys())
+        return self._lacking[sense]
 
 
 def separate_phrases(
@@ -159,10 +160,11 @@ def separate_phrases(
     return found
 
 
-def _are_one(words: Ids, roles: Ids, firsts: Ids, lasts: Ids) -> _Bools:
-    """Whether an argument and the next have the same role and are in each other's phrase: A-1."""
-    is_same: _Bools = roles[1:] == roles[:-1]
-    return is_same & (lasts[:-1] >= words[1:]) & (firsts[1:] <= words[:-1])
+def _are_one(before: int, word: int, scores: PropositionScores, row: int) -> bool:
+    """Whether two words are in each other's phrase."""
+    if scores.firsts is None or scores.lasts is None:
+        return False
+    return bool(scores.lasts[row, before] >= word and scores.firsts[row, word] <= before)
 
 
 def _log_softmax(logits: Floats) -> _Doubles:

@@ -26,7 +26,7 @@ def logits_of(probs):
 
 def roles_of(logits):
     probs, ids = most_probable(logits)
-    return {"roles": ids, "probs": probs}
+    return {"roles": ids, "probs": probs, "role_logits": lambda rows: logits[rows]}
 
 
 def make_scores(**trace):
