@@ -78,9 +78,7 @@ class Options:
     html: bool = _option(False, "Skip HTML tags and decode entities; offsets count into the HTML.")
     one_sentence_per_line: bool = _option(False, "Treat every line as a sentence.")
     uncalibrated: bool = _option(False, "Report uncalibrated probabilities.")
-    consistent: bool = _option(
-        True, "Roles that fit each other and the sense, or each by itself (default: consistent)."
-    )
+    consistent: bool = _option(True, "Roles that fit each other (default: consistent).")
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):

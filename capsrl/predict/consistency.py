@@ -20,16 +20,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from capsrl.frames.kinds import CORE_ROLES, PREFIXES
-from capsrl.predict import Floats, Ids
+from capsrl.predict import Ids
 from capsrl.predict.backend import PropositionScores
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
 from capsrl.sentence import Sentence
 from capsrl.text.phrases import without_edges
 
-_Doubles = NDArray[np.float64]
 _ONCE = (*CORE_ROLES, "AA")
 _ALL = slice(NO_ROLE_ID + 1, None)
 
@@ -73,21 +71,20 @@ class Consistency:
         ]
         if not rows:
             return scores
-        roles, probs = scores.roles.copy(), scores.probs.copy()
-        scores = replace(scores, roles=roles, probs=probs)
+        settled = replace(scores, roles=scores.roles.copy(), probs=scores.probs.copy())
         for row, logits in zip(rows, scores.role_logits(np.array(rows)), strict=True):
             n, heads = lengths[row], given[row]
-            left = _log_softmax(logits[:n])  # T R; NO_ROLE always stays
-            while lost := self._lost(heads, senses[row], scores, row):
+            left = logits[:n].copy()  # T R; NO_ROLE is never lost
+            while lost := self._lost(heads, senses[row], settled, row):
                 for word, taken in lost:
                     left[word, taken] = -np.inf
-                found = left.argmax(1)
-                # The others keep their probabilities, which are exact near 1.
-                changed = np.flatnonzero(found != roles[row, :n])
-                roles[row, changed] = found[changed]
-                probs[row, changed] = np.exp(left[changed, found[changed]])
-                heads = {word: role for word, role in enumerate(found.tolist()) if role}
-        return scores
+                settled.roles[row, :n] = left.argmax(1)
+                # Relative to the most probable role: 1 for a word that keeps it.
+                settled.probs[row, :n] = scores.probs[row, :n] * np.exp(
+                    left.max(1) - logits[:n].max(1)
+                )
+                heads = {word: role for word, role in enumerate(left.argmax(1).tolist()) if role}
+        return settled
 
     def _lost(
         self, heads: Mapping[int, int], sense: str, scores: PropositionScores, row: int
@@ -165,9 +162,3 @@ def _are_one(before: int, word: int, scores: PropositionScores, row: int) -> boo
     if scores.firsts is None or scores.lasts is None:
         return False
     return bool(scores.lasts[row, before] >= word and scores.firsts[row, word] <= before)
-
-
-def _log_softmax(logits: Floats) -> _Doubles:
-    shifted = logits.astype(np.float64) - logits.max(-1, keepdims=True)
-    found: _Doubles = shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return found
