@@ -162,7 +162,7 @@ class Labeler:
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
                  sense_threshold, proposition_threshold, trace, phrases, html,
-                 one_sentence_per_line, uncalibrated
+                 one_sentence_per_line, uncalibrated, consistent
         """
         chosen = make_options(options, **keywords)
         if not isinstance(text, str | Sentence):

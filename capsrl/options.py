@@ -35,6 +35,7 @@ class OptionKeywords(TypedDict, total=False):
     html: bool
     one_sentence_per_line: bool
     uncalibrated: bool
+    consistent: bool
 
 
 def _option(default: object, help: str) -> Any:  # noqa: ANN401
@@ -58,6 +59,8 @@ class Options:
     html        raw text has HTML tags and entities, which are not words
     one_sentence_per_line  every line of raw text is a sentence
     uncalibrated  give the probabilities of the network as they are
+    consistent  numbered roles once and only those of the roleset, R- and C- roles only with what
+                they belong to, phrases that do not overlap; False: each word by itself
     """
 
     predicates: PredicateSource = _option(
@@ -75,6 +78,7 @@ class Options:
     html: bool = _option(False, "Skip HTML tags and decode entities; offsets count into the HTML.")
     one_sentence_per_line: bool = _option(False, "Treat every line as a sentence.")
     uncalibrated: bool = _option(False, "Report uncalibrated probabilities.")
+    consistent: bool = _option(True, "Roles that fit each other (default: consistent).")
 
     def __post_init__(self) -> None:
         if self.predicates not in get_args(PredicateSource):
@@ -93,7 +97,7 @@ class Options:
         for name in ("threshold", "sense_threshold", "proposition_threshold"):
             if not (_is_number(value := getattr(self, name), int | float) and 0 <= value <= 1):
                 _reject(name, "a number from 0 to 1", value)
-        for name in ("trace", "phrases", *TEXT_LAYOUT, "uncalibrated"):
+        for name in ("trace", "phrases", *TEXT_LAYOUT, "uncalibrated", "consistent"):
             if not isinstance(value := getattr(self, name), bool):
                 _reject(name, "True or False", value)
 

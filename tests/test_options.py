@@ -34,6 +34,7 @@ def test_keywords_are_the_fields():
         ("one_sentence_per_line", None, "True or False"),
         ("phrases", None, "True or False"),
         ("uncalibrated", 0, "True or False"),
+        ("consistent", 1, "True or False"),
     ],
 )
 def test_bad_values_are_refused(option, value, expected):

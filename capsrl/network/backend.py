@@ -160,6 +160,7 @@ def to_scores(logits: PropositionLogits, *, trace: bool = False) -> PropositionS
     return PropositionScores(
         roles=_ids(roles),
         probs=probs.cpu().numpy(),
+        role_logits=lambda rows: _floats(routing.final[rows.tolist()]),
         senses=_floats(logits.senses),
         patterns=_floats(logits.patterns),
         firsts=None if phrases is None else _ids(phrases.firsts.argmax(-1)),

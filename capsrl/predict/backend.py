@@ -4,7 +4,7 @@ Everything around it (finding predicates, lemmas, senses, decoding) is the same 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +38,8 @@ class PropositionScores:
 
     roles     P T         ids of the most probable roles after the last iteration
     probs     P T         their probabilities, in double precision
+    role_logits           rows -> rows T R, the logits of all roles of some predicates, which only
+                          few need: those of a GPU stay there
     senses    P C         logits of the candidates of each lemma
     patterns  P K         logits for lemmas that training did not have
     firsts    P T         first word of the phrase of each word; None without a phrase scorer
@@ -49,6 +51,7 @@ class PropositionScores:
 
     roles: Ids
     probs: NDArray[np.float64]
+    role_logits: Callable[[Ids], Floats]
     senses: Floats
     patterns: Floats
     firsts: Ids | None = None

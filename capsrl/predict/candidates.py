@@ -134,7 +134,7 @@ class CandidateFinder:
         were found in en_ewt dev, one was a predicate. A verb that they do not have may be new, but
         `=` and `<pause>`, taken for verbs, are not words.
         """
-        if not candidates.guessed or not self._has_frames or not sentence.tags:
+        if not candidates.guessed or not self.inventory.has_propbank or not sentence.tags:
             return True
         is_word = candidates.lemma.replace("-", "").replace("'", "").isalpha()
         return is_word and predicate_pos(sentence.tags[position]) == "verb"
@@ -177,15 +177,11 @@ class CandidateFinder:
     def _by_letter(self) -> Mapping[str, Sequence[str]]:
         """The known lemmas by their first letters; none without frames."""
         groups: dict[str, list[str]] = {}
-        if self._has_frames:
+        if self.inventory.has_propbank:
             known = {*self.inventory.candidates, *self.frames.senses_by_lemma()}
             for lemma in sorted(filter(str.isalpha, known)):
                 groups.setdefault(lemma[0], []).append(lemma)
         return groups
-
-    @property
-    def _has_frames(self) -> bool:
-        return self._is_english and len(self.frames) > 0
 
     def _is_known(self, lemma: str) -> bool:
         return bool(self.inventory.candidates_of(lemma) or aliases_of(lemma, self.frames))

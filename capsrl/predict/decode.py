@@ -16,6 +16,7 @@ from capsrl.predict import Floats, Ids
 from capsrl.predict.backend import PropositionScores
 from capsrl.predict.calibration import Confidences
 from capsrl.predict.candidates import UNTRAINED_ODDS, Candidates, choose_sense
+from capsrl.predict.consistency import Consistency, separate_phrases
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
 from capsrl.sentence import Argument, Proposition, Sentence, Trace, phrase_at
 from capsrl.text.phrases import find_phrase
@@ -55,23 +56,28 @@ def decode(
     candidates: Sequence[Candidates],
     lengths: Sequence[int],
     inventory: Inventory,
+    consistency: Consistency | None = None,
     trace: bool = False,
 ) -> Decoded:
     """The most probable sense of each predicate and role of each word.
 
-    No constraints are applied: routing is meant to learn that a role is filled once. The
-    probabilities are those of the network; `Calibration` calibrates them.
+    The probabilities are those of the network; `Calibration` calibrates them.
 
-    positions  P  position of each predicate
-    candidates P  its possible senses
-    lengths    P  words of its sentence
-    trace      add the role probabilities of every routing iteration
+    positions   P  position of each predicate
+    candidates  P  its possible senses
+    lengths     P  words of its sentence
+    consistency    changes roles that do not fit each other; None: no constraints are applied, as in
+                   the paper, where routing is meant to learn that a role is filled once
+    trace          add the role probabilities of every routing iteration
     """
     is_word = np.arange(scores.roles.shape[1]) < np.array(lengths)[:, None]  # P T
-    owners, words = np.nonzero((scores.roles != NO_ROLE_ID) & is_word)
-    names = list(inventory.roles)
-    roles = [names[role] for role in scores.roles[owners, words].tolist()]
+    owners, words, roles = _arguments(scores, is_word, inventory)
     senses, probs = _choose_senses(scores, candidates, owners, roles, inventory)
+    if consistency is not None:
+        settled = consistency.settle(scores, senses, lengths, owners, words)
+        if settled is not scores:
+            scores = settled
+            owners, words, roles = _arguments(scores, is_word, inventory)
     wholes = np.where(is_word, scores.probs, 1.0).prod(1)
     return Decoded(
         positions=positions,
@@ -148,9 +154,14 @@ def _build_arguments(
     """The arguments of each predicate that are as probable as the options ask for."""
     found = decoded.confidences
     arguments: list[list[Argument]] = [[] for _ in sentences]
-    edges: Sequence[tuple[int, int] | None] = decoded.phrases or [None] * len(decoded.words)
+    owners = found.owners.tolist()
+    edges: Sequence[tuple[int, int] | None] = [None] * len(owners)
+    if decoded.phrases is not None and options.phrases:
+        edges = decoded.phrases
+        if options.consistent:
+            edges = separate_phrases(decoded.phrases, decoded.words, owners, sentences)
     for owner, word, role, probability, edge in zip(
-        found.owners.tolist(),
+        owners,
         decoded.words,
         decoded.roles,
         found.arguments.tolist(),
@@ -171,6 +182,15 @@ def _build_arguments(
             Argument(role, word, probability, start, end, form, phrase, meaning)
         )
     return arguments
+
+
+def _arguments(
+    scores: PropositionScores, is_word: NDArray[np.bool_], inventory: Inventory
+) -> tuple[Ids, Ids, list[str]]:
+    """The predicate, head word and role of each argument."""
+    owners, words = np.nonzero((scores.roles != NO_ROLE_ID) & is_word)
+    names = list(inventory.roles)
+    return owners, words, [names[role] for role in scores.roles[owners, words].tolist()]
 
 
 def _choose_senses(

@@ -133,6 +133,11 @@ class Inventory:
     lemmatizer: Lemmatizer | None = None
     frames: FrameIndex = field(default=NO_FRAMES, compare=False)
 
+    @property
+    def has_propbank(self) -> bool:
+        """Whether senses and roles are those of English PropBank, with its frames."""
+        return self.lemmatizer is not None and len(self.frames) > 0
+
     def role_id(self, role: str) -> int:
         """The id of a role; NO_ROLE for one that training did not have."""
         return self.roles.id(role) if role in self.roles else NO_ROLE_ID

@@ -128,8 +128,11 @@ class OnnxBackend(Backend):
         found = dict(zip(_outputs(session), session.run(None, feed), strict=True))
         if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
-        probs, roles = most_probable(found.pop("roles"))
-        return PropositionScores(roles=roles, probs=probs, **found)
+        logits = found.pop("roles")
+        probs, roles = most_probable(logits)
+        return PropositionScores(
+            roles=roles, probs=probs, role_logits=lambda rows: logits[rows], **found
+        )
 
 
 def _with_start(final: Floats, steps: Floats | None) -> Floats:

@@ -16,6 +16,7 @@ from capsrl.predict import Ids
 from capsrl.predict.backend import Backend, EncodedBatch
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
+from capsrl.predict.consistency import Consistency
 from capsrl.predict.decode import Decoded, build_propositions, decode
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import Inventory, lemma_of
@@ -45,6 +46,7 @@ class Predictor:
         self.calibration = calibration
         self._sense_counts = counts_of_senses(backend.inventory)
         self._candidates = CandidateFinder(backend.inventory)
+        self._consistency = Consistency(backend.inventory)
 
     @property
     def inventory(self) -> Inventory:
@@ -172,6 +174,7 @@ class Predictor:
             candidates=[each for item in group for each in item.candidates],
             lengths=[item.n_words for item in group for _ in item.predicates],
             inventory=self.inventory,
+            consistency=self._consistency if options.consistent else None,
             trace=options.trace,
         )
         found = decoded.confidences

@@ -63,10 +63,14 @@ def find_phrase(sentence: Sentence, predicate: int, role: str, head: int) -> tup
     if role in SINGLE_WORDS or head == predicate:
         return head, head
     outside = _outside(sentence, head, predicate)
-    first, last = subtree_around(heads, head, outside)
-    while first < head and sentence.words[first] in _EDGES:
+    return without_edges(sentence.words, head, *subtree_around(heads, head, outside))
+
+
+def without_edges(words: Sequence[str], head: int, first: int, last: int) -> tuple[int, int]:
+    """The phrase from `first` to `last` without commas, dashes and the like at its ends."""
+    while first < head and words[first] in _EDGES:
         first += 1
-    while last > head and sentence.words[last] in _EDGES:
+    while last > head and words[last] in _EDGES:
         last -= 1
     return first, last
 

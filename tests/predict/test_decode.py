@@ -4,15 +4,19 @@ import numpy as np
 import pytest
 
 from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
+from capsrl.options import Options
 from capsrl.predict.backend import PropositionScores
 from capsrl.predict.candidates import Candidates, Untrained, probability_of, score_senses
+from capsrl.predict.consistency import Consistency
 from capsrl.predict.decode import _best_trained, build_propositions, decode, most_probable
 from capsrl.predict.inventory import build_inventory
 from capsrl.sentence import Argument, Sentence
+from capsrl.text.lemmatizer import learn_lemmas
 from tests.helpers.tiny_sentences import SENTENCES
 
 INVENTORY = build_inventory(SENTENCES)
 ROLES = list(INVENTORY.roles)
+DEFAULTS = Options()
 # A lemma of two trained senses, and one without candidates.
 CANDIDATES = [
     Candidates(INVENTORY.candidates_of("see"), (), "see", guessed=False),
@@ -26,7 +30,7 @@ def logits_of(probs):
 
 def roles_of(logits):
     probs, ids = most_probable(logits)
-    return {"roles": ids, "probs": probs}
+    return {"roles": ids, "probs": probs, "role_logits": lambda rows: logits[rows]}
 
 
 def make_scores(**trace):
@@ -48,7 +52,7 @@ def make_scores(**trace):
     )
 
 
-def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, **options):
+def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, built=DEFAULTS, **options):
     decoded = decode(
         found,
         positions=[1, 0],
@@ -58,7 +62,7 @@ def run(found, candidates=None, inventory=INVENTORY, frames=NO_FRAMES, **options
         **options,
     )
     sentences = [Sentence(("I", "see", "it")), Sentence(("Go", "on"))]
-    return build_propositions(decoded, sentences, frames=frames)
+    return build_propositions(decoded, sentences, built, frames)
 
 
 def test_most_probable_sense_and_roles():
@@ -123,6 +127,32 @@ def test_joint_probability_is_that_of_all_words():
     known, unseen = run(make_scores())
     assert known.joint_probability == pytest.approx(0.8 * 0.6 * 0.7 * 0.4)
     assert unseen.joint_probability == pytest.approx(0.75 * 0.7 * 0.6)
+
+
+def test_consistent_roles():
+    """Of two A0 the more probable one stays; the other has the next role, with its probability."""
+    frames = FrameIndex.from_rolesets([Roleset("see.02", roles=(FrameRole("A0"), FrameRole("A1")))])
+    inventory = dataclasses.replace(INVENTORY, frames=frames, lemmatizer=learn_lemmas(SENTENCES))
+    words = [{"_": 0.1, "A0": 0.5, "A1": 0.4}, {"_": 1.0}, {"_": 0.2, "A0": 0.6, "A1": 0.2}]
+    row = [[word.get(role, 1e-9) for role in ROLES] for word in words]
+    found = dataclasses.replace(make_scores(), **roles_of(logits_of([row, row])))
+    known, _ = run(found, inventory=inventory)
+    assert [(a.role, a.word) for a in known.arguments] == [("A0", 0), ("A0", 2)]
+    known, _ = run(found, inventory=inventory, consistency=Consistency(inventory))
+    assert [(a.role, a.word) for a in known.arguments] == [("A1", 0), ("A0", 2)]
+    assert [a.probability for a in known.arguments] == pytest.approx([0.4, 0.6])
+    assert known.joint_probability == pytest.approx(0.8 * 0.4 * 0.6)
+
+
+@pytest.mark.parametrize("consistent", [True, False])
+def test_consistent_phrases(consistent):
+    """The phrase of *it* contains *I*, the head of another."""
+    edges = {"firsts": np.array([[0, 1, 0]] * 2), "lasts": np.array([[0, 1, 2]] * 2)}
+    known, _ = run(make_scores(**edges), built=Options(consistent=consistent))
+    assert [(a.phrase.first, a.phrase.last) for a in known.arguments] == [
+        (0, 0),
+        (1 if consistent else 0, 2),
+    ]
 
 
 def test_probabilities_near_one_are_told_apart():
