@@ -62,7 +62,7 @@ class RoleFrames(nn.Module):
         kinds = kinds.masked_fill((n_candidates == 0)[:, None, None], UNKNOWN_SENSE)
         functions = _mix_rows(self.functions, self.function_of[kinds], probs)  # P N 3M
         thematic = _mix_rows(self.thematic, self.thematic_of[kinds], probs)
-        features = (functions + thematic).view(*kinds.shape[::2], len(PREFIXES), -1)  # P N 3 M
+        features = (functions + thematic).unflatten(-1, (len(PREFIXES), -1))  # P N 3 M
         if self.of_description is not None:
             described = torch.einsum("ps,psnw->pnw", probs, self.descriptions[kinds])
             features = features + self.of_description(described).unsqueeze(2)

@@ -152,3 +152,11 @@ def test_what_is_missing_is_named():
     inventory = build_inventory(SENTENCES, frames=FRAMES)
     with pytest.raises(ConfigError, match=r"descriptions is 3, but .* have a width of 0"):
         make_network(config, inventory)
+
+
+def test_a_batch_without_predicates_trains():
+    """The shortest sentences of a corpus can be a batch of their own, in which nothing happens."""
+    network = make()
+    logits, _, _ = score(network, [one.with_propositions(()) for one in SENTENCES])
+    assert logits.routing.final.shape[0] == 0
+    logits.routing.final.sum().backward()
