@@ -253,7 +253,8 @@ def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None
     """Correlate the gain with the training propositions; a training file counts once."""
     found: dict[tuple[int, str], list[float]] = {}
     for corpus, difference in gains(corpora, claim.measure):
-        size, file = corpus.first.measured.train_propositions, corpus.first.settings["data.train"]
+        size = corpus.first.measured.train_propositions
+        file = corpus.first.settings.get("data.train", corpus.name)
         if size is not None:
             found.setdefault((size, file), []).append(difference.mean)
     means = [Sample(tuple(values)).mean for values in found.values()]

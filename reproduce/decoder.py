@@ -40,7 +40,8 @@ def settle(beliefs: NDArray[np.float32], roles: Sequence[str]) -> NDArray[np.int
         if role.startswith(REFERENCE) and role[2:] in roles
     }
     while True:
-        best, probs = left.argmax(1), left.max(1)
+        best: NDArray[np.intp] = left.argmax(1)
+        probs = left.max(1)
         lost: list[tuple[int, int]] = []
         for role in core:
             words = np.flatnonzero(best == role)

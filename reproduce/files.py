@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from capsrl.config import Recipe
+from capsrl.errors import ConfigError
 from capsrl.files.opening import open_writer, read_lines
 from capsrl.recipe import recipe_paths
 
@@ -59,6 +60,8 @@ def cut_corpus(path: Path, sentences: int, folder: Path) -> Path:
     """
     lines = itertools.groupby(read_lines(path), key=bool)
     blocks = ["\n".join(group) + "\n\n" for is_block, group in lines if is_block]
+    if len(blocks) < sentences:
+        raise ConfigError(f"{path}: expected at least {sentences} sentences, got {len(blocks)}")
     order = sorted(
         range(len(blocks)), key=lambda i: (hashlib.sha256(blocks[i].encode()).digest(), i)
     )

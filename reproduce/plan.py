@@ -3,71 +3,27 @@
 docs/paper.md describes plans; plans/tiny.toml is a small one.
 """
 
-import difflib
 import functools
 import hashlib
 import itertools
 import json
 import os
 import re
-import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from capsrl.config import ROUTED, Recipe
-from capsrl.errors import ConfigError, unreadable
+from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest
 from capsrl.recipe import DEFAULTS, defining_settings, read_recipe, settings_by_name
 from capsrl.train.checkpoint import run_fingerprint
 from reproduce.files import cut_corpus, missing_files
-from reproduce.results import VARIANTS
+from reproduce.plan_file import flatten, read_tables
 
-PAPER = ("", "ja", "es", "ca", "de", "cs", "zh", "en")  # languages of the paper's table 5
 DRAWN = ("fig1", "fig2")  # without runs, by the model that ships
 MAX_LABEL = 120  # characters of a label in the name of a folder
-_NAME = re.compile(r"[\w.+-]+")  # of corpora, which become part of file names
-
-Check = tuple[str, Callable[[Any], bool]]  # what is expected, and whether a value is that
-_TEXT: Check = "a string", lambda value: isinstance(value, str)
-_TABLE: Check = "a table", lambda value: isinstance(value, dict)
-_CORPUS: Mapping[str, Check] = {
-    "recipe": _TEXT,
-    "train": _TEXT,
-    "dev": _TEXT,
-    "test": _TEXT,
-    "ood": _TEXT,
-    "set": _TABLE,
-    "language": _TEXT,
-    "annotation": _TEXT,
-    "encoder": _TEXT,
-    "paper": (f"one of {', '.join(PAPER[1:])}", lambda value: value in PAPER),
-}
-
-
-def _list_of(text: str, fits: Callable[[Any], bool]) -> Check:
-    def check(value: object) -> bool:
-        return isinstance(value, list) and bool(value) and all(map(fits, value))
-
-    return f"a list of {text}", check
-
-
-def _is_number(value: object, kind: Any = int, least: int = 0) -> bool:  # noqa: ANN401
-    return isinstance(value, kind) and not isinstance(value, bool) and least <= value < float("inf")
-
-
-_EXPERIMENT: Mapping[str, Check] = {
-    "corpora": _list_of("corpora of the plan", lambda value: isinstance(value, str)),
-    "variants": _list_of(f"some of {', '.join(VARIANTS)}", lambda value: value in VARIANTS),
-    "seeds": _list_of("integers of at least 0", _is_number),
-    "makes": _list_of("names such as table3", lambda value: isinstance(value, str)),
-    "iterations": _list_of("integers of at least 1", lambda value: _is_number(value, least=1)),
-    "uniqueness": _list_of(
-        "numbers of at least 0", lambda value: _is_number(value, kind=int | float)
-    ),
-    "axes": _TABLE,
-}
 
 
 @dataclass(frozen=True)
@@ -147,9 +103,11 @@ def read_plan(
     cuts     folder for parts of training files, if an axis asks for them
     Raises ConfigError naming all mistakes, or all files that are missing if a corpus is.
     """
-    corpora, experiments = _parse(path)
+    tables, experiments = read_tables(path)
+    corpora = {name: _corpus(name, table, path) for name, table in tables.items()}
     experiments = _select(experiments, only, path)
-    _check_recipes(corpora, experiments, path)
+    named = dict.fromkeys(name for one in experiments for name in one["corpora"])
+    _check_recipes([corpora[name] for name in (named if only else corpora)], path)
     problems: dict[str, None] = {}
     given = tuple(Choice(*_split(change), (change,)) for change in changes)
     planned: list[tuple[PlannedRun, int | None]] = []
@@ -189,15 +147,13 @@ def _select(
     return found
 
 
-def _check_recipes(
-    corpora: Mapping[str, Corpus], experiments: Iterable[Mapping[str, Any]], path: Path
-) -> None:
+def _check_recipes(corpora: Iterable[Corpus], path: Path) -> None:
     problems: dict[str, None] = {}  # two corpora may share a faulty recipe
-    for name in dict.fromkeys(name for one in experiments for name in one["corpora"]):
+    for corpus in corpora:
         try:
-            read_recipe(corpora[name].recipe, corpora[name].changes)
+            read_recipe(corpus.recipe, corpus.changes)
         except ConfigError as error:
-            problems[str(error).replace("--set", f"{path}: corpora.{name}.set")] = None
+            problems[str(error).replace("--set", f"{path}: corpora.{corpus.name}.set")] = None
     if problems:
         raise ConfigError("\n".join(problems))
 
@@ -247,76 +203,6 @@ def _split(change: str) -> tuple[str, str]:
     return key.strip().rpartition(".")[2], value.strip()
 
 
-def _parse(path: Path) -> tuple[dict[str, Corpus], list[dict[str, Any]]]:
-    """The corpora and experiments of a plan, checked."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(unreadable(path, error)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
-    top = {
-        "corpora": _TABLE,
-        "experiments": _list_of("tables", lambda value: isinstance(value, dict)),
-    }
-    mistakes = list(_mistakes(values, top, tuple(top), ""))
-    if not mistakes:
-        for name, table in values["corpora"].items():
-            where = f"corpora.{name}"
-            if not _NAME.fullmatch(name):
-                mistakes.append(f"{where}: expected a name of letters, digits and . _ + -")
-            required = ("recipe", "train", "dev", "test")
-            if isinstance(table, dict):
-                mistakes += _mistakes(table, _CORPUS, required, f"{where}.")
-            else:
-                mistakes.append(f"{where}: expected a table, got {table!r}")
-        for i, table in enumerate(values["experiments"]):
-            required = ("corpora", "variants", "seeds")
-            mistakes += _mistakes(table, _EXPERIMENT, required, f"experiments.{i}.")
-            mistakes += [
-                f"experiments.{i}.corpora: expected one of {', '.join(values['corpora'])}, "
-                f"got {name!r}"
-                for name in table.get("corpora", ())
-                if name not in values["corpora"]
-            ]
-            mistakes += _mistakes_of_axes(table.get("axes", {}), f"experiments.{i}.axes")
-    if mistakes:
-        raise ConfigError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
-    corpora = {name: _corpus(name, table, path) for name, table in values["corpora"].items()}
-    return corpora, values["experiments"]
-
-
-def _mistakes(
-    table: Mapping[str, Any], known: Mapping[str, Check], required: Sequence[str], where: str
-) -> Iterator[str]:
-    for key in required:
-        if key not in table:
-            yield f"{where}{key}: expected a value, got none"
-    for key, value in table.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            yield f"{where}{key}: expected one of {', '.join(known)}, got another key{hint}"
-        elif not known[key][1](value):
-            yield f"{where}{key}: expected {known[key][0]}, got {value!r}"
-
-
-def _mistakes_of_axes(axes: object, where: str) -> Iterator[str]:
-    for axis, values in _flatten(axes) if isinstance(axes, dict) else ():
-        if not isinstance(values, list) or not values:
-            yield f"{where}.{axis}: expected a list of values, got {values!r}"
-        elif "." not in axis and not all(_is_choice(axis, value) for value in values):
-            what = 'numbers, "all" or tables' if axis == "sentences" else "tables"
-            yield f"{where}.{axis}: expected {what} with a name and settings, got {values!r}"
-
-
-def _is_choice(axis: str, value: object) -> bool:
-    if isinstance(value, dict):
-        sentences = value.get("sentences", 1)
-        return isinstance(value.get("name"), str) and _is_number(sentences, least=1)
-    return axis == "sentences" and (value == "all" or _is_number(value, least=1))
-
-
 def _corpus(name: str, table: Mapping[str, Any], path: Path) -> Corpus:
     files = {"test": table["test"], "ood": table.get("ood")}
     tests = ", ".join(
@@ -341,19 +227,11 @@ def _beside(folder: Path, path: str) -> str:
 
 def _changes(values: Mapping[str, Any], folder: Path) -> Iterator[str]:
     """Settings in the form of `capsrl train --set`."""
-    for key, value in _flatten(values):
+    for key, value in flatten(values):
         is_path = isinstance(value, str) and value.startswith(("./", "../"))
         text = _beside(folder, value) if is_path else json.dumps(value, ensure_ascii=False)
         text = "" if value == "" else text  # the default
         yield f"{key}={text}"
-
-
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
 
 
 def _combinations(
@@ -362,7 +240,7 @@ def _combinations(
     """The corpus of every run of an experiment, and what it has of each list."""
     axes = [
         [_choice(axis, value, folder) for value in values]
-        for axis, values in _flatten(experiment.get("axes", {}))
+        for axis, values in flatten(experiment.get("axes", {}))
     ]
     etas = [f"loss.uniqueness={eta}" for eta in experiment.get("uniqueness", ())]
     for name, variant, seed in itertools.product(

@@ -180,7 +180,8 @@ def changes_table(corpus: CorpusRuns) -> str:
     for variant in ROUTED:
         for step in CHANGE_STEPS:
             found = [change for seed in corpus.changes(variant, [step]) for change in seed]
-            right, wrong, other = (sum(c[kind] for c in found) for kind in (2, 3, 4))
+            right, wrong = sum(c.right for c in found), sum(c.wrong for c in found)
+            other = sum(c.other for c in found)
             shares = [
                 f"{100 * right / whole:.1f}" if whole else NONE
                 for whole in (right + wrong, right + wrong + other)
