@@ -145,13 +145,14 @@ def _by_theme(
 
 
 def _claims_table(findings: Mapping[str, Sequence[Finding]]) -> str:
-    """The claims of one theme, with the numbers and the verdict on each corpus."""
+    """The claims of one theme that were measured, with the verdict on each corpus."""
     head = ["claim", f"paper ({published.DATA})", *findings]
     rows = [
         [found[0].claim.text, found[0].claim.paper, *(_verdict(finding) for finding in found)]
         for found in zip(*findings.values(), strict=True)
+        if any(finding.verdict is not Verdict.MISSING for finding in found)
     ]
-    return table(head, rows, len(head))
+    return table(head, rows, len(head)) if rows else ""
 
 
 def _verdict(finding: Finding) -> str:
