@@ -45,7 +45,7 @@ class Routing(nn.Module):
 
     capsule+global  eqs. 9 to 13
     capsule         eqs. 9 to 11: no global node
-    word            b = mean_k u: word capsules but no role capsules, no iterations
+    word            b = mean_k u (eq. 19): word capsules but no role capsules, no iterations
     baseline        b = u (eq. 4): the same with capsules of size 1
 
     global_bias        of a node that is fed with squashed capsules; eq. 12 has none
