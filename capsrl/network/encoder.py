@@ -118,7 +118,9 @@ class BiLSTM(nn.Module):
 
     def _read(self, lstm: nn.Module, words: Tensor) -> Tensor:
         """Run one direction of a layer: B T E -> B T H."""
-        ones = words.new_ones(len(words), 1, self.width // 2)
+        # In floats also where words are bf16: what a sentence adds up in a memory needs the digits.
+        dtype = torch.promote_types(words.dtype, torch.float32)
+        ones = words.new_ones(len(words), 1, self.width // 2, dtype=dtype)
         kept = variational_dropout(ones, self.recurrent_dropout, training=self.training)[:, 0]
         if isinstance(lstm, HighwayLSTM):
             return read_words(lstm.of_word(words), lstm.of_state, kept)

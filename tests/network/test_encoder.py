@@ -187,6 +187,16 @@ def test_steps_have_gradients_and_ignore_padding(choices):
         assert_close(encoder(words, MASK)[MASK], before[MASK], atol=0, rtol=0)
 
 
+def test_memory_is_not_rounded_in_mixed_precision():
+    encoder = encoder_of(highway=True, n_layers=2).float()
+    words, mask = torch.randn(2, 40, 6), torch.ones(2, 40, dtype=torch.bool)
+    expected = encoder(words, mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(words.bfloat16(), mask)
+    assert states.dtype == torch.float32
+    assert_close(states, expected, atol=0.2, rtol=0.1)
+
+
 def test_start_of_a_highway():
     lstm = HighwayLSTM(9, 4)
     for block in lstm.of_state.weight.detach().split(4):
