@@ -1,6 +1,7 @@
 """What the frames say of the roles, in a graph (`capsrl.network.role_frames`)."""
 
 import numpy as np
+from onnx import TensorProto
 
 from capsrl.export.builder import INT64, Builder
 from capsrl.frames.kinds import CORE_ROLES, N_SENSES, PREFIXES, UNKNOWN_SENSE
@@ -25,6 +26,7 @@ def _role_features(builder: Builder, senses: str) -> str:
     probs, best = builder.ops("TopK", builder.op("Softmax", senses, axis=-1), count, n_outputs=2)
     chosen = builder.op("GatherElements", "candidates", best, axis=1)  # P s
     kinds = builder.op("Gather", builder.raw("frames.of_role"), chosen)  # P s N
+    kinds = builder.op("Cast", kinds, to=TensorProto.INT32)
     is_unknown = builder.op("Equal", "n_candidates", builder.constant(0, np.int64))
     is_unknown = builder.op("Unsqueeze", is_unknown, builder.ints(1, 2))
     kinds = builder.op("Where", is_unknown, builder.constant(UNKNOWN_SENSE, np.int32), kinds)

@@ -41,7 +41,9 @@ class RoleFrames(nn.Module):
         self.thematic = nn.Parameter(torch.zeros(n_thematic, len(PREFIXES) * rank))
         self.modifier = nn.Parameter(torch.zeros(rank))
         self.of_description = nn.Linear(width, rank, bias=False) if width else None
-        self.register_buffer("of_role", torch.from_numpy(kinds.of_role))
+        # Kinds are numbers of 16 bits where these are enough: half the bytes in a model folder.
+        narrow = torch.int16 if len(kinds.functions) <= 2**15 else torch.int32
+        self.register_buffer("of_role", torch.from_numpy(kinds.of_role).to(narrow))
         self.register_buffer("function_of", torch.from_numpy(kinds.functions))
         self.register_buffer("thematic_of", torch.from_numpy(kinds.thematic))
         if self.of_description is not None:
@@ -62,7 +64,8 @@ class RoleFrames(nn.Module):
         kinds = kinds.masked_fill((n_candidates == 0)[:, None, None], UNKNOWN_SENSE)
         functions = _mix_rows(self.functions, self.function_of[kinds], probs)  # P N 3M
         thematic = _mix_rows(self.thematic, self.thematic_of[kinds], probs)
-        features = (functions + thematic).unflatten(-1, (len(PREFIXES), -1))  # P N 3 M
+        shape = (*kinds.shape[::2], len(PREFIXES), len(self.modifier))
+        features = (functions + thematic).view(shape)  # P N 3 M
         if self.of_description is not None:
             described = torch.einsum("ps,psnw->pnw", probs, self.descriptions[kinds])
             features = features + self.of_description(described).unsqueeze(2)

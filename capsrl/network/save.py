@@ -120,7 +120,12 @@ class _SkipInitialization(TorchFunctionMode):
 
 
 def _save_json(file: Path, data: dict[str, Any]) -> None:
-    text = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    # A line for each entry: a line for each word would take half as much again.
+    lines = (
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
+        for key, value in data.items()
+    )
+    text = "{\n" + ",\n".join(lines) + "\n}\n"
     # A word may contain a lone surrogate, which UTF-8 cannot encode; its Python escape \udc00 is
     # also its escape in JSON.
     file.write_bytes(text.encode("utf-8", "backslashreplace"))
