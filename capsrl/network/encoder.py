@@ -43,7 +43,7 @@ class HighwayLSTM(nn.Module):
 
 
 def read_words(of_words: Tensor, of_state: Callable[[Tensor], Tensor], kept: Tensor) -> Tensor:
-    """Run an LSTM word by word: for what torch's own one, which is many times as fast, cannot do.
+    """Run an LSTM word by word, for what torch's own one cannot do.
 
     of_words  B T 4H  what the words give to the gates, in torch's order; B T 6H with a highway
     of_state  what a state gives to them: B H -> B 4H, or B 5H with a highway
