@@ -27,6 +27,8 @@ _KNOWN: Mapping[str, tuple[str, ...] | None] = {
     **dict.fromkeys(("tagger", "phrase_width", "embeddings.transformer", "embeddings.fine_tune")),
     **dict.fromkeys(f"encoder.{name}" for name in ("layers", "width", "predicate_width")),
     **dict.fromkeys(f"{part}.dropout" for part in ("embeddings", "encoder", "capsules")),
+    **dict.fromkeys(f"encoder.{part}_dropout" for part in ("recurrent", "output")),
+    **dict.fromkeys(f"capsules.{name}" for name in ("projection_dropout", "xavier", "global_bias")),
     **dict.fromkeys(f"capsules.{name}" for name in ("size", "rank", "iterations", "lookup_width")),
     **dict.fromkeys(f"capsules.initial_{name}" for name in ("scale", "agreement")),
     "capsules.routing_chunks": None,

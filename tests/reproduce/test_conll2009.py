@@ -27,7 +27,6 @@ SMALL = [
     "model.encoder.width=8",
     "model.capsules.rank=8",
     "model.capsules.size=4",
-    "model.capsules.lookup_width=8",
     "train.epochs=2",
     "train.learning_rate=0.01",
 ]
@@ -117,7 +116,7 @@ def test_the_settings_are_those_of_the_paper(checkout):
         recipe = run.recipe
         assert (recipe.model.encoder.width, recipe.model.capsules.size) == (500, 16)
         assert (recipe.train.learning_rate, recipe.loss.l2) == (1e-4, 4e-4)
-        assert recipe.model.capsules.lookup_width == (1024 if run.corpus.paper == "en" else 300)
+        assert (recipe.loss.sense_per, recipe.loss.uniqueness_per) == ("word", "proposition")
         assert recipe.model.embeddings.tags == 0  # no syntax
 
 
