@@ -188,9 +188,9 @@ class _Feed(Iterator[str]):
     def fail(self, fault: str) -> str:
         """Keep the first line of a bad record only, and read the others again; gives its fault."""
         rest, self.taken = self.taken[1:], self.taken[:1]
-        faults = [fault] * len(rest)
+        faults: list[str | None] = [fault] * len(rest)
         if rest and not self._has_ended:
-            faults[-1:] = [None]  # it has the fault itself
+            faults[-1] = None  # it has the fault itself
         self._waiting.extendleft(reversed([*zip(rest, faults, strict=True)]))
         return self._fault if self._fault is not None and self._has_ended else fault
 
