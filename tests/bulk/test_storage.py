@@ -43,7 +43,9 @@ def test_what_is_written_is_there(folder):
 def test_many_files_are_listed(folder):
     for number in range(40):
         folder.write(f"data/{number:02}", str(number).encode())
-    assert {*folder.list("data", ["0", "1"])} >= {f"{number:02}" for number in range(20)}
+    assert {*folder.sizes("data", ["0", "1"])} >= {
+        (f"{number:02}", len(str(number))) for number in range(20)
+    }
 
 
 def test_lines_that_are_appended(folder):
@@ -60,7 +62,7 @@ def test_no_name_is_a_pattern(memory_files):
     assert list(folder.read_lines("log")) == []
     folder.remove("log/a.jsonl")
     folder.append("log", b"this run", part="a")
-    assert list(folder.list("log", ["a"])) == ["a.jsonl"]
+    assert [name for name, _ in folder.sizes("log", ["a"])] == ["a.jsonl"]
     assert list(folder.read_lines("log")) == [b"this run"]
     folder.remove("log/a.jsonl")
     assert not folder.has("log/a.jsonl")
