@@ -1,13 +1,18 @@
 """Workers on Ray, which die, fail and go on; all tests share one Ray of this machine."""
 
 import json
+import os
 import shutil
+import signal
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import ray
 
 from capsrl.bulk import executor
 from capsrl.bulk.executor import DIED, connected, count_workers, worker_resources
@@ -28,7 +33,7 @@ from tests.helpers.dying_workers import (
 
 
 @pytest.fixture(scope="module", autouse=True)
-def ray():
+def local_ray():
     with connected(None, n_cpus=2) as n_gpus:
         assert n_gpus == 0
         yield
@@ -279,6 +284,31 @@ class Slow(FragileWorker):
         while Path("in.jsonl").stat().st_size > 3:
             pass
         return super().run(task, parts, name)
+
+
+class Stopped(BaseException):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.parametrize("call", [lambda ref: ray.wait([ref], timeout=20), ray.get])
+def test_sigterm_while_ray_waits(call):
+    """Its handler is called, whatever it raises; Ray alone would make that a SystemError."""
+
+    def stop(number, frame):
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    ref = ray.remote(lambda: time.sleep(20)).remote()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+    try:
+        timer.start()
+        with pytest.raises(Stopped), executor._terminating_as_ctrl_c():
+            call(ref)
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGTERM, before)
+        ray.cancel(ref, force=True)
 
 
 def test_workers_fit_into_the_cores():
