@@ -52,7 +52,7 @@ class Monitor:
         self._sentences_before = self._counts.sentences
         self._failures = 0
         self._aside: set[int] = set()
-        self._set_aside_before = {f"failed/{name}" for name in folder.list("failed")}
+        self._set_aside_before = {f"failed/{name}" for name, _ in folder.sizes("failed")}
         self._memory = 0.0
         self._n_workers = 0
         self._began, self._updated = time.monotonic(), 0.0

@@ -158,10 +158,7 @@ class Plan:
 
     def digest(self) -> str:
         """The digest that identifies the plan."""
-        digest = hashlib.sha256()
-        for line in self._lines():
-            digest.update(line.encode())
-        return digest.hexdigest()
+        return hashlib.sha256("".join(self._lines()).encode()).hexdigest()
 
     def _lines(self, first: int = 0) -> Iterator[str]:
         head = {"format": _PLAN_FORMAT, "shard_size": self.shard_size, "settings": self.settings}
@@ -212,7 +209,9 @@ def read_plan(folder: Folder) -> Plan | None:
 
 
 def has_plan(folder: Folder) -> bool:
-    """Whether a folder is the output of capsrl bulk."""
+    """Whether a folder, on a disk or in an object store, is the output of capsrl bulk."""
+    if not (folder.is_local or folder.is_object_store):
+        return False
     try:
         with folder.open(PLAN) as file:
             return re.match(rb'\{"format": \d+, "shard_size": \d', file.read(60)) is not None

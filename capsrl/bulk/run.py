@@ -59,7 +59,7 @@ def label_in_bulk(
     folder = Folder(job.output)
     if STANDARD in inputs:
         raise ConfigError("-: standard input cannot be read again after a failure; give files")
-    is_run = functools.cache(_is_run)  # which asks a store
+    is_run = functools.cache(lambda path: has_plan(Folder(path)))
     paths = find_inputs(
         inputs,
         is_output=lambda path: _is_inside(path, folder) or any(map(is_run, _folders_of(path))),
@@ -141,15 +141,9 @@ def _folders_of(path: str) -> tuple[str, str]:
     return inner, os.path.dirname(inner)
 
 
-def _is_run(path: str) -> bool:
-    """Whether a folder is the output of some run."""
-    folder = Folder(path)
-    return (folder.is_local or folder.is_object_store) and has_plan(folder)
-
-
 def _check_empty(folder: Folder) -> None:
     """Refuse to take the files of another program for shards that are done."""
-    for name in folder.list("data"):
+    for name, _ in folder.sizes("data"):
         raise ConfigError(
             f"{folder.url}: has data/{name} but no plan of capsrl bulk; give another folder"
         )

@@ -49,15 +49,10 @@ class Folder:
             return os.path.realpath(self.url)
         return str(self._fs.unstrip_protocol(self._root))
 
-    def list(self, folder: str) -> Iterator[str]:
-        """Yield the names of the files of one of its folders, in any order; none if it is missing.
-
-        Temporary files of other programs, which begin with a dot, are left out.
-        """
-        return (name for name, _ in self.sizes(folder))
-
     def sizes(self, folder: str, prefixes: Iterable[str] = ()) -> Iterator[tuple[str, int]]:
-        """Yield the names of such files and their sizes in bytes.
+        """Yield the names and sizes of the files of one of its folders, none if it is missing.
+
+        They are in any order, without files that begin with a dot: temporary ones of others.
 
         prefixes  of the names that matter; an object store is asked for each of them, so that not
                   all names need be in memory. A name may be yielded twice.
@@ -97,7 +92,7 @@ class Folder:
             with contextlib.suppress(FileNotFoundError), self.open(f"{name}.jsonl") as file:
                 yield from file
             return
-        paths = (self._path(f"{name}/{each}") for each in sorted(self.list(name)))
+        paths = (self._path(f"{name}/{each}") for each, _ in sorted(self.sizes(name)))
         for _, content in self._fs.read_all(paths):
             yield from content.splitlines()
 

@@ -62,10 +62,10 @@ def _reader(file: io.BufferedReader, suffix: str) -> object:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file, mode="rb")
     if suffix == ".zst":
-        return _StreamsReader(file, _zstandard().ZstdDecompressor().decompressobj, None)
+        return _StreamsReader(file, _zstandard().ZstdDecompressor().decompressobj)
     if suffix == ".bz2":
-        return _StreamsReader(file, bz2.BZ2Decompressor, _BUFFER)
-    return _StreamsReader(file, lzma.LZMADecompressor, _BUFFER, padding=b"\0")
+        return _StreamsReader(file, bz2.BZ2Decompressor)
+    return _StreamsReader(file, lzma.LZMADecompressor, padding=b"\0")
 
 
 class _StreamsReader(io.RawIOBase):
@@ -75,20 +75,13 @@ class _StreamsReader(io.RawIOBase):
     readers of the packages take such a file for whole: they stop there.
 
     new      makes an object that decompresses one stream
-    limit    bytes to decompress at a time; None for objects that know no limit
     padding  a byte that may stand any number of times after a stream
     """
 
     def __init__(
-        self,
-        file: io.BufferedReader,
-        new: Callable[[], Any],
-        limit: int | None,
-        *,
-        padding: bytes = b"",
+        self, file: io.BufferedReader, new: Callable[[], Any], *, padding: bytes = b""
     ) -> None:
         self._file, self._new, self._padding = file, new, padding
-        self._limit = () if limit is None else (limit,)
         self._begin()
 
     def _begin(self) -> None:
@@ -121,7 +114,8 @@ class _StreamsReader(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401
         while not self._ready:
-            wants_data = self._stream.eof or not self._limit or self._stream.needs_input
+            limit = (_BUFFER,) if hasattr(self._stream, "needs_input") else ()  # not of .zst
+            wants_data = self._stream.eof or not limit or self._stream.needs_input
             data = self._next_data() if wants_data else b""
             if wants_data and not data:
                 if self._started:
@@ -129,7 +123,7 @@ class _StreamsReader(io.RawIOBase):
                 return 0
             self._started = True
             try:
-                self._ready = memoryview(self._stream.decompress(data, *self._limit))
+                self._ready = memoryview(self._stream.decompress(data, *limit))
             except OSError as error:  # of bz2; an OSError would be one of the disk
                 raise EOFError(str(error)) from None
         n = min(len(buffer), len(self._ready))
