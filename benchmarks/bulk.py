@@ -16,6 +16,7 @@ processor time (CPU), which other programs change less than wall time.
 """
 
 import argparse
+import hashlib
 import json
 import os
 import random
@@ -31,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from capsrl.bulk.monitor import Monitor
-from capsrl.bulk.plan import Plan, check_inputs, read_plan, scan
+from capsrl.bulk.plan import Plan, find_added, read_plan, scan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Queue
 from capsrl.tables.documents import make_input
@@ -183,7 +184,7 @@ def measure_plan(folder: Path, options: argparse.Namespace) -> list[str]:
     began = time.perf_counter()
     again = read_plan(output)
     assert again is not None
-    check_inputs(again, [str(file)], output.url)
+    assert not find_added(again, [str(file)], output.url)
     monitor = Monitor(again, output, lambda status: None)
     queue = Queue(monitor.todo())
     first = queue.take("worker")
@@ -205,7 +206,8 @@ def write_done(plan: Plan, output: Folder) -> None:
     (Path(output.url) / "data").mkdir()
     done = np.ones(plan.n_shards, bool)
     done[np.linspace(0, plan.n_shards - 1, 10).astype(int)] = False
-    counts = Totals(1, 1, 1, 2).to_dict()
+    empty = {"size": 0, "sha256": hashlib.sha256().hexdigest()}
+    counts = Totals(1, 1, 1, 2).to_dict() | empty
     with open(f"{output.url}/log.jsonl", "w", encoding="utf-8") as log:
         for shard in np.flatnonzero(done).tolist():
             os.close(os.open(f"{output.url}/{plan.name(shard)}", os.O_CREAT))

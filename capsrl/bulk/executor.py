@@ -78,7 +78,28 @@ def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[int
             _connect(address)
         for number, handler in handlers.items():  # Ray has its own, which lose temporary files
             signal.signal(number, handler)
-        yield int(_cluster().get("GPU", 0))
+        with _terminating_as_ctrl_c():
+            yield int(_cluster().get("GPU", 0))
+
+
+@contextlib.contextmanager
+def _terminating_as_ctrl_c() -> Iterator[None]:
+    """Let SIGTERM end calls of Ray by KeyboardInterrupt: other exceptions break them."""
+    received: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    handler = signal.getsignal(signal.SIGTERM)
+    if callable(handler):  # otherwise the process is to end at once
+        signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, handler)
+        if received:
+            signal.raise_signal(signal.SIGTERM)
 
 
 @contextlib.contextmanager

@@ -3,8 +3,8 @@
 log.jsonl    one JSON object for each event: start, shard, failure, bad_row, set_aside, end
 status.json  the whole run at a glance, replaced every few seconds
 
-A shard is done if its output exists and the log has its counts. A run that is killed between the
-two labels it again, and writes the same.
+A shard is done if its output exists and the log has its counts, its size and, for a disk, its
+SHA-256. A run that is killed between the two labels it again, and writes the same.
 """
 
 import contextlib
@@ -46,12 +46,13 @@ class Monitor:
         self.plan = plan
         self._folder, self._report = folder, report
         self._log = RunLog(folder)
-        self._done, self._counts = find_done(plan, folder)
+        self._sizes, self._counts = find_done(plan, folder)
+        self._done = self._sizes >= 0
         self._n_done = self._n_before = int(self._done.sum())
         self._sentences_before = self._counts.sentences
         self._failures = 0
         self._aside: set[int] = set()
-        self._set_aside_before = {f"failed/{name}" for name in folder.list("failed")}
+        self._set_aside_before = {f"failed/{name}" for name, _ in folder.sizes("failed")}
         self._memory = 0.0
         self._n_workers = 0
         self._began, self._updated = time.monotonic(), 0.0
@@ -66,11 +67,12 @@ class Monitor:
         """A shard is done."""
         self._memory = max(self._memory, result.memory_mb)
         taken = {"seconds": result.seconds, "cpu_seconds": result.cpu_seconds}
-        self._done[task.shard] = True
+        self._done[task.shard], self._sizes[task.shard] = True, result.size
         self._n_done += 1
         self._counts.add(result.counts)
-        values = {**result.counts.to_dict(), **taken, "memory_mb": result.memory_mb}
-        self._log.write("shard", shard=task.shard, **values)
+        taken["memory_mb"] = result.memory_mb
+        file = {"size": result.size, "sha256": result.digest}
+        self._log.write("shard", shard=task.shard, **result.counts.to_dict(), **taken, **file)
         for row, reason in task.bad_rows:
             self._log.write("bad_row", shard=task.shard, row=row, reason=reason)
         if _failed_name(task.shard) in self._set_aside_before:
@@ -97,6 +99,16 @@ class Monitor:
         record = {"shard": shard, "rows": rows, "kind": kind, "error": reason}
         self._folder.write(_failed_name(shard), json.dumps(record, ensure_ascii=False).encode())
         self._log.write("set_aside", shard=shard, reason=reason)
+
+    def check_outputs(self) -> None:
+        """Raise DataError if another program has changed or removed an output meanwhile."""
+        found = self.plan.output_sizes(self._folder)
+        for shard in np.flatnonzero(self._done & (found != self._sizes)).tolist():
+            got = f"{found[shard]:,}" if found[shard] >= 0 else "no file"
+            raise DataError(
+                f"{self._folder.url}/{self.plan.name(shard)}: expected {self._sizes[shard]:,} "
+                f"bytes, got {got}; something else changed it: run the same command again"
+            )
 
     def tick(self, n_workers: int) -> None:
         """Show the state every few seconds."""
@@ -186,18 +198,23 @@ class RunLog:
 def read_events(folder: Folder) -> Iterator[dict[str, Any]]:
     """Yield the events of all runs; a line that was cut off by a kill is skipped."""
     for line in folder.read_lines(LOG):
-        with contextlib.suppress(ValueError):
-            yield json.loads(line)
+        with contextlib.suppress(ValueError, RecursionError):
+            if isinstance(event := json.loads(line), dict):
+                yield event
 
 
-def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.bool_], Totals]:
-    """Which shards have an output and are in the log, and what is in them."""
-    exists, done, counts = plan.find_done(folder), np.zeros(plan.n_shards, np.bool_), Totals()
+def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.int64], Totals]:
+    """The sizes of outputs that are as the log says, -1 for other shards; and what is in them."""
+    found = plan.output_sizes(folder)
+    done, counts = np.full_like(found, -1), Totals()
     for event in read_events(folder):
-        number = event["shard"] if event.get("kind") == "shard" else len(done)
-        if number < len(done) and exists[number] and not done[number]:
-            done[number] = True
-            counts.add(Totals.from_dict(event))
+        with contextlib.suppress(LookupError, TypeError, ValueError):  # a damaged line
+            shard, size = event["shard"], event["size"]
+            if 0 <= shard < len(done) and done[shard] < 0 and size == found[shard]:
+                counted = Totals.from_dict(event)
+                if folder.digest(plan.name(shard)) in (None, event["sha256"]):
+                    counts.add(counted)
+                    done[shard] = size
     return done, counts
 
 
@@ -221,12 +238,24 @@ def write_status(folder: Folder, status: Mapping[str, Any]) -> None:
 
 
 def read_status(folder: Folder) -> dict[str, Any]:
-    """Read the status file; raises DataError if the folder has none."""
+    """Read the status file; raises DataError if the folder has none, or a damaged one."""
     try:
         with folder.open(STATUS) as file:
-            status: dict[str, Any] = json.load(file)
+            status = json.load(file)
+        if not isinstance(status, dict):
+            raise ValueError(f"expected an object, got {type(status).__name__}")
     except FileNotFoundError:
         raise DataError(
             f"{folder.url}: not a folder that capsrl bulk writes: it has no {STATUS}"
         ) from None
+    except (ValueError, RecursionError) as error:
+        raise damaged_status(folder.url, error) from None
     return status
+
+
+def damaged_status(where: str, error: Exception) -> DataError:
+    """The error for a status file that is not as `write_status` writes it."""
+    reason = " ".join(f"{error!r:.200}".split())
+    return DataError(
+        f"{where}/{STATUS}: damaged: {reason}; the next run of the same command replaces it"
+    )

@@ -1,19 +1,23 @@
 """The plan of a bulk run: which rows of which inputs make a shard; written once.
 
 PLAN in the output folder has JSON lines: the settings of the run, then one line for each input with
-the places where its parts begin. A part has at most `shard_size` rows. A shard is a part, or
-several small ones that together have no more rows than that.
+the places where its parts begin, then the SHA-256 of these lines. A part has at most `shard_size`
+rows. A shard is a part, or several small ones that together have no more rows than that.
+
+Inputs that are added later have a file of their own, plan-2.jsonl and so on, and shards of their
+own after those of the inputs before.
 """
 
 import contextlib
 import dataclasses
 import hashlib
-import io
+import itertools
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -27,7 +31,7 @@ from capsrl.tables.parquet import DamagedError
 from capsrl.tables.reading import FilePart, Input
 
 PLAN = "plan.jsonl"
-_PLAN_FORMAT = 1
+_PLAN_FORMAT = 2
 TEXT_OF_SHARD = 1 << 17  # characters of text in a shard of the default size, about
 MAX_ROWS = 2_000  # in a shard of the default size
 _SAMPLE = 100  # documents of an input that show how long they are
@@ -47,6 +51,7 @@ class PlannedInput:
     n_rows   the number of its last row, plus 1
     firsts   numbers of the first rows of its parts
     offsets  the bytes at which they begin; None where a file is not read by bytes
+    counts   how many documents they have; fewer than rows where lines are blank
     """
 
     path: str
@@ -56,6 +61,7 @@ class PlannedInput:
     n_rows: int
     firsts: Numbers
     offsets: Numbers | None
+    counts: Numbers
 
     def to_json(self) -> str:
         """One line of JSON."""
@@ -63,10 +69,10 @@ class PlannedInput:
         return json.dumps(values, ensure_ascii=False, default=np.ndarray.tolist) + "\n"
 
     @classmethod
-    def from_json(cls, line: str) -> "PlannedInput":
+    def from_json(cls, line: bytes) -> "PlannedInput":
         """The input of a line that `to_json` made."""
         values = json.loads(line)
-        for name in ("firsts", "offsets"):
+        for name in ("firsts", "offsets", "counts"):
             if values[name] is not None:
                 values[name] = np.array(values[name], np.int64)
         return cls(**values)
@@ -77,21 +83,33 @@ class Plan:
 
     settings    all that the output depends on besides the inputs, as JSON values
     shard_size  rows of a shard, at most
+    begins      the numbers of the inputs with which its files begin
     """
 
     def __init__(
-        self, settings: Mapping[str, Any], shard_size: int, inputs: Sequence[PlannedInput]
+        self,
+        settings: Mapping[str, Any],
+        shard_size: int,
+        inputs: Sequence[PlannedInput],
+        begins: Sequence[int] = (0,),
     ) -> None:
         self.settings = dict(settings)
         self.shard_size = shard_size
         self.inputs = inputs
+        self._begins = begins
         lengths = [len(each.firsts) for each in inputs]
         ends = [np.append(each.firsts[1:], each.n_rows) for each in inputs if len(each.firsts)]
         # One entry for each part of all inputs.
         self._input = np.repeat(np.arange(len(inputs)), lengths)
         self._part = np.concatenate([np.arange(n) for n in [0, *lengths]])
         self._counts = _concatenate(ends) - _concatenate([each.firsts for each in inputs])
-        self._starts = np.array([*_pack(self._counts.tolist(), shard_size)], np.int64)
+        bounds = [*np.searchsorted(self._input, begins).tolist(), len(self._counts)]
+        starts = [
+            first + number
+            for first, stop in pairwise(bounds)
+            for number in _pack(self._counts[first:stop].tolist(), shard_size)
+        ]
+        self._starts = np.array(starts, np.int64)
 
     @property
     def n_shards(self) -> int:
@@ -112,37 +130,40 @@ class Plan:
         return int(self._counts[slice(*self._parts_of(shard))].sum())
 
     def name(self, shard: int) -> str:
-        """The file of a shard in the output folder; that it exists means that the shard is done."""
+        """The file of a shard in the output folder."""
         return f"data/part-{shard:07}.{self.settings['to']}"
 
-    def find_done(self, folder: Folder) -> NDArray[np.bool_]:
-        """Which shards are done."""
-        done = np.zeros(self.n_shards, np.bool_)
+    def output_sizes(self, folder: Folder) -> Numbers:
+        """The sizes of the files of all shards; -1 where there is none."""
+        sizes = np.full(self.n_shards, -1, np.int64)
         suffix = f".{self.settings['to']}"
         # Listings have pages of 1,000 names, and so many begin with the same four digits.
         prefixes = (f"part-{block:04}" for block in range(-(-self.n_shards // 1000)))
-        for name in folder.list("data", prefixes):
+        for name, size in folder.sizes("data", prefixes):
             number = name.removeprefix("part-").removesuffix(suffix)
             if number.isdecimal() and int(number) < self.n_shards:
-                done[int(number)] |= self.name(int(number)) == f"data/{name}"
-        return done
+                if self.name(int(number)) == f"data/{name}":
+                    sizes[int(number)] = size
+        return sizes
+
+    def with_inputs(self, inputs: Sequence[PlannedInput]) -> "Plan":
+        """The plan and more inputs."""
+        begins = (*self._begins, len(self.inputs))
+        return Plan(self.settings, self.shard_size, [*self.inputs, *inputs], begins)
 
     def write(self, folder: Folder) -> None:
-        """Write the plan into the output folder."""
-        with folder.writing(PLAN) as path, open(path, "w", encoding="utf-8", newline="\n") as file:
-            file.writelines(self._lines())
+        """Write the plan into the output folder; if inputs were added, only the last file."""
+        content = "".join(self._lines(self._begins[-1])).encode()
+        folder.write(_name(len(self._begins)), content + _digest_line(content))
 
     def digest(self) -> str:
         """The digest that identifies the plan."""
-        digest = hashlib.sha256()
-        for line in self._lines():
-            digest.update(line.encode())
-        return digest.hexdigest()
+        return hashlib.sha256("".join(self._lines()).encode()).hexdigest()
 
-    def _lines(self) -> Iterator[str]:
+    def _lines(self, first: int = 0) -> Iterator[str]:
         head = {"format": _PLAN_FORMAT, "shard_size": self.shard_size, "settings": self.settings}
         yield json.dumps(head, ensure_ascii=False) + "\n"
-        yield from (each.to_json() for each in self.inputs)
+        yield from (each.to_json() for each in islice(self.inputs, first, None))
 
     def _parts_of(self, shard: int) -> tuple[int, int]:
         is_last = shard + 1 == self.n_shards
@@ -154,28 +175,65 @@ class Plan:
         first = int(planned.firsts[part])
         stop = first + int(self._counts[number])
         offset = None if planned.offsets is None else int(planned.offsets[part])
-        return FilePart(first, stop, offset, planned.path, planned.size)
+        count = int(planned.counts[part])
+        return FilePart(first, stop, offset, planned.path, planned.size, count)
 
 
 def read_plan(folder: Folder) -> Plan | None:
     """Read the plan of a folder, None if it has none; raises DataError if it is damaged."""
-    where = f"{folder.url}/{PLAN}"
-    try:
-        with folder.open(PLAN) as raw, io.TextIOWrapper(raw, encoding="utf-8") as file:
-            head = json.loads(file.readline())
-            if head["format"] != _PLAN_FORMAT:
+    head: dict[str, Any] = {}
+    inputs: list[PlannedInput] = []
+    begins = []
+    for number in itertools.count(1):
+        where = f"{folder.url}/{_name(number)}"
+        try:
+            with folder.open(_name(number)) as file:
+                first, *rest = _checked_lines(file.read())
+            found = json.loads(first)
+            if found["format"] != _PLAN_FORMAT:
                 raise DataError(
-                    f"{where}: expected a plan of format {_PLAN_FORMAT}, got {head['format']}; "
+                    f"{where}: expected a plan of format {_PLAN_FORMAT}, got {found['format']}; "
                     "use the version of capsrl that wrote it, or another folder"
                 )
-            inputs = [PlannedInput.from_json(line) for line in file]
-    except FileNotFoundError:
-        return None
-    except (ValueError, TypeError, KeyError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{where}: not a plan of capsrl bulk: {error}") from None
-    return Plan(head["settings"], head["shard_size"], inputs)
+            if found != (head := head or found):
+                raise DataError(f"{where}: expected the settings of {PLAN}, got others")
+            begins.append(len(inputs))
+            inputs += map(PlannedInput.from_json, rest)
+        except FileNotFoundError:
+            break
+        except (ValueError, TypeError, KeyError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{where}: not a plan of capsrl bulk: {error}") from None
+    return Plan(head["settings"], head["shard_size"], inputs, begins) if begins else None
+
+
+def has_plan(folder: Folder) -> bool:
+    """Whether a folder, on a disk or in an object store, is the output of capsrl bulk."""
+    if not (folder.is_local or folder.is_object_store):
+        return False
+    try:
+        with folder.open(PLAN) as file:
+            return re.match(rb'\{"format": \d+, "shard_size": \d', file.read(60)) is not None
+    except (OSError, DataError):
+        return False
+
+
+def _checked_lines(content: bytes) -> list[bytes]:
+    """The lines of a file of a plan but the last; raises ValueError if that does not fit them."""
+    end = content.rfind(b"\n", 0, -1) + 1
+    if content[end:] != _digest_line(content[:end]):
+        raise ValueError("it is damaged, cut short or of an older version; use another folder")
+    return content[:end].splitlines()
+
+
+def _digest_line(content: bytes) -> bytes:
+    return b'{"sha256": "%s"}\n' % hashlib.sha256(content).hexdigest().encode()
+
+
+def _name(number: int) -> str:
+    """The name of a file of the plan, from 1."""
+    return PLAN if number == 1 else f"plan-{number}.jsonl"
 
 
 def check_settings(
@@ -202,10 +260,11 @@ def check_settings(
 def scan(given: Input, shard_size: int) -> PlannedInput:
     """Read an input once for its digest and once for its parts."""
     size, stamp = stat(given.path)
-    firsts, offsets, n_rows = [], [], 0
+    firsts, offsets, counts, n_rows = [], [], [], 0
     for part in given.parts(shard_size):
         firsts.append(part.first)
         offsets.append(part.offset)
+        counts.append(part.count)
         n_rows = part.stop or 0
     has_offsets = bool(offsets) and None not in offsets
     return PlannedInput(
@@ -216,6 +275,7 @@ def scan(given: Input, shard_size: int) -> PlannedInput:
         n_rows,
         np.array(firsts, np.int64),
         np.array(offsets, np.int64) if has_offsets else None,
+        np.array(counts, np.int64),
     )
 
 
@@ -255,18 +315,17 @@ def _lengths(given: Input) -> Iterator[int]:
         yield from (len(document.text or "") for document in given.documents())
 
 
-def check_inputs(plan: Plan, paths: Iterable[str], where: str) -> None:
-    """Raise ConfigError if the inputs are not those of the plan, naming the first that differs.
+def find_added(plan: Plan, paths: Iterable[str], where: str) -> list[str]:
+    """Which paths are not in the plan; the order of those that are does not matter.
 
     The bytes of an input are read only if its stamp has changed.
+    Raises ConfigError if an input of the plan is missing or has changed.
     """
-    paths = list(paths)
-    planned = [each.path for each in plan.inputs]
-    if paths != planned:
-        new, gone = sorted({*paths} - {*planned}), sorted({*planned} - {*paths})
-        what = f"{new[0]} is new" if new else f"{gone[0]} is missing" if gone else "another order"
+    paths, planned = list(paths), {each.path for each in plan.inputs}
+    for gone in sorted(planned.difference(paths)):
         raise ConfigError(
-            f"{where} was started with other inputs: {what}; give the same, or another folder"
+            f"{where} was started with other inputs: {gone} is missing; give the same, with new "
+            "ones or without, or another folder"
         )
     for each in plan.inputs:
         size, stamp = stat(each.path)
@@ -276,6 +335,7 @@ def check_inputs(plan: Plan, paths: Iterable[str], where: str) -> None:
                 f"{where} was started with other inputs: {each.path} has changed; "
                 "give another folder"
             )
+    return [path for path in paths if path not in planned]
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from capsrl.errors import ConfigError
+from capsrl.files.opening import file_digest
 from capsrl.files.remote import file_system_of, is_url
 from capsrl.files.replacing import DISK_FULL, replacing, writing_errors
 
@@ -48,10 +49,10 @@ class Folder:
             return os.path.realpath(self.url)
         return str(self._fs.unstrip_protocol(self._root))
 
-    def list(self, folder: str, prefixes: Iterable[str] = ()) -> Iterator[str]:
-        """Yield the names of the files of one of its folders, in any order; none if it is missing.
+    def sizes(self, folder: str, prefixes: Iterable[str] = ()) -> Iterator[tuple[str, int]]:
+        """Yield the names and sizes of the files of one of its folders, none if it is missing.
 
-        Temporary files of other programs, which begin with a dot, are left out.
+        They are in any order, without files that begin with a dot: temporary ones of others.
 
         prefixes  of the names that matter; an object store is asked for each of them, so that not
                   all names need be in memory. A name may be yielded twice.
@@ -59,11 +60,12 @@ class Folder:
         try:
             if self.is_local:
                 with os.scandir(self._path(folder)) as entries:
-                    yield from (entry.name for entry in entries if entry.name[0] != ".")
+                    found = (entry for entry in entries if entry.name[0] != ".")
+                    yield from ((entry.name, entry.stat().st_size) for entry in found)
             else:
                 self._fs.invalidate_cache()
-                for path in self._list_remote(self._path(folder), prefixes):
-                    yield path.rstrip("/").rpartition("/")[2]
+                for info in self._list_remote(self._path(folder), prefixes):
+                    yield info["name"].rstrip("/").rpartition("/")[2], info["size"] or 0
         except FileNotFoundError:
             return
 
@@ -80,13 +82,17 @@ class Folder:
             return open(self._path(name), "rb")
         return self._fs.open(self._path(name))
 
+    def digest(self, name: str) -> str | None:
+        """The SHA-256 of a file on a disk; not of a store, which would have to send the file."""
+        return file_digest(self._path(name), digits=64) if self.is_local else None
+
     def read_lines(self, name: str) -> Iterator[bytes]:
         """Yield the lines that were appended; none if there is no such file."""
         if self.is_local:
             with contextlib.suppress(FileNotFoundError), self.open(f"{name}.jsonl") as file:
                 yield from file
             return
-        paths = (self._path(f"{name}/{each}") for each in sorted(self.list(name)))
+        paths = (self._path(f"{name}/{each}") for each, _ in sorted(self.sizes(name)))
         for _, content in self._fs.read_all(paths):
             yield from content.splitlines()
 
@@ -166,21 +172,22 @@ class Folder:
         return f"{self._root}/{name}"
 
     @property
-    def _is_object_store(self) -> bool:
+    def is_object_store(self) -> bool:
+        """Whether it is in a store whose objects are replaced as a whole."""
         protocols = self._fs.protocol
         return not _OBJECT_STORES.isdisjoint(
             [protocols] if isinstance(protocols, str) else protocols
         )
 
-    def _list_remote(self, folder: str, prefixes: Iterable[str]) -> Iterator[str]:
+    def _list_remote(self, folder: str, prefixes: Iterable[str]) -> Iterator[dict[str, Any]]:
         prefixes = [*prefixes]
-        if not (prefixes and self._is_object_store):
-            yield from self._fs.ls(folder, detail=False)
+        if not (prefixes and self.is_object_store):
+            yield from self._fs.ls(folder, detail=True)
             return
         yield from self._fs.find_all(folder, prefixes)
 
     def _upload(self, path: Path, target: str) -> None:
-        if self._is_object_store:
+        if self.is_object_store:
             self._fs.put_file(str(path), target)
             return
         self._fs.makedirs(target.rpartition("/")[0], exist_ok=True)

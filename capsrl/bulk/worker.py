@@ -13,6 +13,7 @@ from capsrl.bulk.plan import stat
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.errors import DataError, ModelError
+from capsrl.files.opening import file_digest
 from capsrl.tables.columns import arrow_schema
 from capsrl.tables.pipeline import DocumentSentence, Totals, label_items, split_document
 from capsrl.tables.reading import Document, FilePart, Input
@@ -33,12 +34,15 @@ class TaskResult:
 
     seconds    that it took, and those of processor time
     memory_mb  the most memory that the worker has used so far
+    size       of the file that it has written, in bytes, and the SHA-256 of that
     """
 
     counts: Totals
     seconds: float
     cpu_seconds: float
     memory_mb: float
+    size: int = 0
+    digest: str = ""
 
 
 class Worker:
@@ -64,15 +68,17 @@ class Worker:
         """Label a shard and write it under this name in the output folder, or try some rows."""
         began = time.perf_counter(), time.process_time()
         documents = _with_faults(self._reader.read(parts), dict(task.bad_rows))
-        counts = Totals()
+        counts, size, digest = Totals(), 0, ""
         if task.is_trial:
             for _ in self._label(islice(documents, task.first, task.stop)):
                 pass
         else:
             with self._folder.writing(name) as path:
                 _write_shard(path, counts.count(self._label(documents)), self._job.write)
+                size, digest = path.stat().st_size, file_digest(path, digits=64)
         seconds, cpu_seconds = time.perf_counter() - began[0], time.process_time() - began[1]
-        return TaskResult(counts, round(seconds, 3), round(cpu_seconds, 3), round(peak_memory(), 1))
+        taken = round(seconds, 3), round(cpu_seconds, 3)
+        return TaskResult(counts, *taken, round(peak_memory(), 1), size, digest)
 
     def _label(self, documents: Iterable[Document]) -> Iterator[DocumentSentence]:
         options = self._job.options
@@ -127,8 +133,8 @@ class PartReader:
             if self._next != (part.path, part.first):
                 self._open(part)
             self._next = None  # after an error in between, nothing can go on from here
+            yield from self._read_part(part)
             assert part.stop is not None
-            yield from self._read_until(part.stop)
             self._next = part.path, part.stop
 
     def _open(self, part: FilePart) -> None:
@@ -141,6 +147,18 @@ class PartReader:
         self._documents = self._make_input(part.path).documents(replace(part, stop=None))
         self._ahead = None
 
+    def _read_part(self, part: FilePart) -> Iterator[Document]:
+        """The documents of a part; raises DataError unless they are those of the plan."""
+        assert part.stop is not None
+        count = 0
+        for document in self._read_until(part.stop):
+            if not count and (document.number, document.offset) != (part.first, part.offset):
+                raise _differs(part, f"row {document.number + 1}")
+            count += 1
+            yield document
+        if count != part.count:
+            raise _differs(part, f"{count:,}")
+
     def _read_until(self, stop: int) -> Iterator[Document]:
         """The documents of the rows before `stop`."""
         while (found := self._ahead or next(self._documents, None)) and found.number < stop:
@@ -150,3 +168,11 @@ class PartReader:
             if found.number + 1 == stop:
                 return
         self._ahead = found
+
+
+def _differs(part: FilePart, got: str) -> DataError:
+    """The error for a part that has other rows than in the plan."""
+    return DataError(
+        f"{part.path}: expected {part.count:,} rows from row {part.first + 1} on as in the plan, "
+        f"got {got}; has the file changed since the run began?"
+    )

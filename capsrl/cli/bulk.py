@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from capsrl.bulk.job import AUTO, OUTPUT_FORMATS, Job
-from capsrl.bulk.monitor import BEFORE, RunStatus, is_alive, read_status
+from capsrl.bulk.monitor import BEFORE, RunStatus, damaged_status, is_alive, read_status
 from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
@@ -102,7 +102,8 @@ def bulk_command(
     labeled (the output says why).
     """
     if status:
-        _write_lines(status_lines(read_status(Folder(_only(output, inputs)))), sys.stdout)
+        found = read_status(Folder(_only(output, inputs)))
+        _write_lines(status_lines(found), sys.stdout, output)
         return
     # The log of the run has what Ray would print to standard output. It reads this when imported.
     os.environ.setdefault("RAY_DEDUP_LOGS_SKIP_REGEX", ".")
@@ -131,13 +132,18 @@ def bulk_command(
             report=report,
             report_skipped=note_skipped,
         )
-    _write_lines(summary_lines(last, output), sys.stderr)
+    _write_lines(summary_lines(last, output), sys.stderr, output)
     if last["set_aside"] or last["errors"]:
         sys.exit(NOT_ALL)
 
 
-def _write_lines(lines: Iterable[str], file: TextIO) -> None:
-    file.writelines(f"{line}\n" for line in lines)
+def _write_lines(lines: Iterable[str], file: TextIO, output: str) -> None:
+    """Write what a status says, which may come from a damaged file."""
+    try:
+        text = "".join(f"{line}\n" for line in lines)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise damaged_status(output, error) from None
+    file.write(text)
 
 
 def _only(output: str, inputs: Sequence[str]) -> str:
@@ -189,7 +195,7 @@ def status_lines(status: RunStatus) -> Iterator[str]:
 def _state(status: RunStatus) -> str:
     """The state, and whether the run that wrote it is still there."""
     age = datetime.now().astimezone() - datetime.fromisoformat(status["updated"])
-    ago = f"{_duration(age.total_seconds())} ago"
+    ago = f"{_duration(max(0, age.total_seconds()))} ago"  # clocks may differ
     if status["state"] != "running":
         return f"{status['state']} {ago}"
     if status["host"] == socket.gethostname() and not is_alive(status["pid"]):

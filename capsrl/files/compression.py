@@ -11,7 +11,7 @@ import io
 import lzma
 import sys
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import IO, Any, cast
 
@@ -29,6 +29,7 @@ _MAGIC = {
     ".zip": b"PK\x03\x04",
 }
 _BUFFER = 1 << 16  # a buffer yields lines many times faster than the decompressors themselves
+_PIECE = 1 << 9  # bytes to decompress at a time: 16 MB at most, as four of .zst may make 128 kB
 
 
 def compression_of(data: bytes) -> str | None:
@@ -57,47 +58,88 @@ def decompress(file: io.BufferedReader, name: str) -> IO[bytes]:
     return io.BufferedReader(cast(io.RawIOBase, _reader(file, found)), _BUFFER)
 
 
-def _reader(file: IO[bytes], suffix: str) -> object:
+def _reader(file: io.BufferedReader, suffix: str) -> object:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=file, mode="rb")
-    if suffix == ".xz":
-        return lzma.LZMAFile(file, "rb")
+    if suffix == ".zst":
+        return _StreamsReader(file, _zstandard().ZstdDecompressor().decompressobj)
     if suffix == ".bz2":
-        return bz2.BZ2File(file, "rb")
-    return _ZstandardReader(file)
+        return _StreamsReader(file, bz2.BZ2Decompressor)
+    return _StreamsReader(file, lzma.LZMADecompressor, padding=b"\0")
 
 
-class _ZstandardReader(io.RawIOBase):
-    """The content of a .zst file of one or more frames.
+class _StreamsReader(io.RawIOBase):
+    """The content of a compressed file of one or more streams, as `cat` joins them.
 
-    Raises EOFError for a file that is cut short, which the reader of the package takes for whole.
+    Raises one of `damages()` for a file that is cut short or has other data after a stream. The
+    readers of the packages take such a file for whole: they stop there.
+
+    new      makes an object that decompresses one stream
+    padding  a byte that may stand any number of times after a stream
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._new = _zstandard().ZstdDecompressor().decompressobj
-        self._frame = self._new()
-        self._started = False  # whether the frame has been given any data
-        self._ready = b""
+    def __init__(
+        self, file: io.BufferedReader, new: Callable[[], Any], *, padding: bytes = b""
+    ) -> None:
+        self._file, self._new, self._padding = file, new, padding
+        self._begin()
+
+    def _begin(self) -> None:
+        self._stream = self._new()
+        self._started = False  # whether the stream has been given any data
+        self._ready = memoryview(b"")
+        self._position = 0
 
     def readable(self) -> bool:
         return True
 
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go forward, or back to the start and then forward."""
+        if whence == io.SEEK_END:
+            while self.read(_BUFFER):
+                pass
+        target = offset if whence == io.SEEK_SET else self._position + offset
+        if target < self._position:
+            self._file.seek(0)
+            self._begin()
+        while self._position < target and self.read(min(_BUFFER, target - self._position)):
+            pass
+        return self._position
+
+    def tell(self) -> int:
+        return self._position
+
     def readinto(self, buffer: Any) -> int:  # noqa: ANN401
         while not self._ready:
-            data = self._frame.unused_data if self._frame.eof else b""
-            if self._frame.eof:
-                self._frame, self._started = self._new(), False
-            data = data or self._file.read1(_BUFFER)  # type: ignore[attr-defined]
-            if not data:
+            limit = (_BUFFER,) if hasattr(self._stream, "needs_input") else ()  # not of .zst
+            wants_data = self._stream.eof or not limit or self._stream.needs_input
+            data = self._next_data() if wants_data else b""
+            if wants_data and not data:
                 if self._started:
-                    raise EOFError("the end of the file inside a frame")
+                    raise EOFError("the end of the file inside a stream")
                 return 0
-            self._ready = self._frame.decompress(data)
             self._started = True
+            try:
+                self._ready = memoryview(self._stream.decompress(data, *limit))
+            except OSError as error:  # of bz2; an OSError would be one of the disk
+                raise EOFError(str(error)) from None
         n = min(len(buffer), len(self._ready))
         buffer[:n], self._ready = self._ready[:n], self._ready[n:]
+        self._position += n
         return n
+
+    def _next_data(self) -> bytes:
+        """The next bytes for the stream, or for a new one; none at the end of the file."""
+        data = b""
+        if self._stream.eof:
+            data = self._stream.unused_data.lstrip(self._padding)
+            self._stream, self._started = self._new(), False
+        while not data and (data := self._file.read1(_PIECE)) and not self._started:
+            data = data.lstrip(self._padding)
+        return data
 
 
 @contextlib.contextmanager

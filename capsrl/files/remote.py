@@ -75,12 +75,12 @@ class RemoteFiles:
             with contextlib.suppress(FileNotFoundError):
                 yield path, _wait(self._url, results)
 
-    def find_all(self, folder: str, prefixes: Iterable[str]) -> Iterator[str]:
-        """Yield the paths of a folder of an object store whose names have one of the prefixes."""
+    def find_all(self, folder: str, prefixes: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """Yield name and size of the files of an object store whose names have a prefix."""
 
-        def find(prefix: str) -> Iterable[str]:
-            found: Iterable[str] = self._system.find(folder, prefix=prefix)
-            return found
+        def find(prefix: str) -> Iterable[dict[str, Any]]:
+            found: dict[str, dict[str, Any]] = self._system.find(folder, prefix=prefix, detail=True)
+            return found.values()
 
         for _, results in _start_each(find, prefixes):
             yield from _wait(self._url, results)

@@ -129,7 +129,8 @@ class ParquetInput(Input):
         with self._reading() as file:
             n = self._open(file).metadata.num_rows
         for first in range(0, n, size):
-            yield FilePart(first, min(first + size, n), None, self.path)
+            stop = min(first + size, n)
+            yield FilePart(first, stop, None, self.path, count=stop - first)
 
     def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         return parquet_records(self._open(file), self.path, first=part.first)
@@ -152,7 +153,7 @@ class TextInput(Input):
 
     def parts(self, size: int) -> Iterator[FilePart]:
         """Yield the whole file as one part."""
-        yield FilePart(0, 1, 0, self.path)
+        yield FilePart(0, 1, 0, self.path, count=1)
 
     def _records(self, file: IO[bytes], part: FilePart) -> Iterator[InputRecord]:
         limit = self._max_characters * 8 + 8  # bytes; no encoding needs more for a line end
@@ -166,7 +167,8 @@ class TextInput(Input):
     def _document(self, record: InputRecord) -> Document:
         fault = record.fault or self._text_fault(record.values)
         text = None if fault else str(record.values[self._text_column])
-        return Document(without_surrogates(self.name), text, {}, name_of(self.path), fault)
+        id, place = without_surrogates(self.name), name_of(self.path)
+        return Document(id, text, {}, place, fault, offset=record.offset)
 
     def _too_long(self, got: str, other_fix: str = "") -> Fault:
         return super()._too_long(got, ", take each line as a text with --from lines")

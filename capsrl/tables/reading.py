@@ -38,6 +38,7 @@ class Document:
     place    where it is, for messages: "reviews.csv, row 12" or "reviews.jsonl:12"
     fault    why it cannot be labeled; None if it can
     number   of its row in the file, from 0
+    offset   of its first byte in the decompressed file; None where that is not known
     """
 
     id: str
@@ -46,6 +47,7 @@ class Document:
     place: str = ""
     fault: Fault | None = None
     number: int = field(default=0, compare=False)
+    offset: int | None = field(default=None, compare=False)
 
     @property
     def error(self) -> str | None:
@@ -64,6 +66,7 @@ class FilePart:
             which has row groups, and for encodings such as UTF-16, which are read from the start
     path    of the file
     size    of the whole file in bytes, if it is known; another size means that it has changed
+    count   of its documents, if it is known
     """
 
     first: int = 0
@@ -71,6 +74,7 @@ class FilePart:
     offset: int | None = None
     path: str = ""
     size: int | None = None
+    count: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +129,18 @@ class Input(ABC):
 
     def parts(self, size: int) -> Iterator[FilePart]:
         """Yield parts of `size` rows; reads the file once, but of Parquet only the metadata."""
-        first, offset, last = 0, None, None
+        first = last = count = 0
+        offset = None
         with self._reading() as file:
             for record in self._starts(file):
-                if last is None or record.number >= first + size:
-                    if last is not None:
-                        yield FilePart(first, last + 1, offset, self.path)
-                    first, offset = record.number, record.offset
+                if not count or record.number >= first + size:
+                    if count:
+                        yield FilePart(first, last + 1, offset, self.path, count=count)
+                    first, offset, count = record.number, record.offset, 0
                 last = record.number
-        if last is not None:
-            yield FilePart(first, last + 1, offset, self.path)
+                count += 1
+        if count:
+            yield FilePart(first, last + 1, offset, self.path, count=count)
 
     def column_types(self, used: Container[str] | None = None) -> dict[str, Any]:
         """The other columns, which `Document.columns` may have, and their types.
@@ -219,6 +225,7 @@ class Input(ABC):
             f"{name_of(self.path)}{self._before_number}{number}",
             fault,
             record.number,
+            record.offset,
         )
 
     def _text_fault(self, values: Mapping[str, object]) -> Fault | None:

@@ -157,21 +157,52 @@ def without_surrogates(text: str) -> str:
 
 
 class _Feed(Iterator[str]):
-    """The lines of a CSV file for `csv.reader`; those of a bad record can be given back."""
+    """The lines of a CSV file for `csv.reader`; those of a bad record are read again.
+
+    A record goes on in the next line only inside quotes. One that begins inside a bad record and
+    goes on has therefore the same fault, at the same place. It is not read to that place again,
+    which would take quadratic time.
+    """
 
     def __init__(self, lines: Lines) -> None:
         self._lines = lines
-        self._waiting: deque[_Line] = deque()
-        self.taken: list[_Line] = []  # the lines of the record that is being read
+        # The lines to read again, and the fault of a record that begins there and goes on.
+        self._waiting: deque[tuple[_Line, str | None]] = deque()
+        self.begin()
+
+    def begin(self) -> None:
+        """The next line is the first of a record."""
+        self.taken: list[_Line] = []  # the lines of the record
+        self._fault: str | None = None
+        self._has_ended = False
 
     def __next__(self) -> str:
-        line = self._waiting.popleft() if self._waiting else next(self._lines)
+        self._has_ended = True
+        if self._fault is not None:
+            raise StopIteration
+        line, self._fault = self._waiting.popleft() if self._waiting else (next(self._lines), None)
+        self._has_ended = False
         self.taken.append(line)
         return line.text
 
-    def give_back(self) -> None:
-        """Read all lines of the record but the first again."""
-        self._waiting.extendleft(reversed(self.taken[1:]))
+    def fail(self, fault: str) -> str:
+        """Keep the first line of a bad record only, and read the others again; gives its fault."""
+        rest, self.taken = self.taken[1:], self.taken[:1]
+        faults: list[str | None] = [fault] * len(rest)
+        if rest and not self._has_ended:
+            faults[-1] = None  # it has the fault itself
+        self._waiting.extendleft(reversed([*zip(rest, faults, strict=True)]))
+        return self._fault if self._fault is not None and self._has_ended else fault
+
+    def skip_to(self, offset: int | None) -> None:
+        """Begin the records; `offset` is the first byte of the first of them, if it is not next."""
+        # Without the faults, which are those that another delimiter had.
+        self._waiting = deque((line, None) for line, _ in self._waiting)
+        if offset is not None:
+            while self._waiting and (self._waiting[0][0].offset or 0) < offset:
+                self._waiting.popleft()
+            if not self._waiting:
+                self._lines.skip_to(offset)
 
 
 class CsvReader:
@@ -188,7 +219,6 @@ class CsvReader:
     def __init__(self, lines: Lines, wanted: Sequence[str], delimiter: str | None) -> None:
         # The limit of the csv module holds for the whole process, so it is only ever raised.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE))
-        self._lines = lines
         self._feed = _Feed(lines)
         texts = self._first_lines(delimiter or ",")
         if texts and (named := _SEPARATOR.fullmatch(texts[0])):
@@ -207,10 +237,8 @@ class CsvReader:
 
     def records(self, *, first: int = 0, offset: int | None = None) -> Iterator[InputRecord]:
         """The records from number `first` on; `offset` is the first byte of that, if known."""
-        number = 0
-        if offset is not None:
-            self._lines.skip_to(offset)
-            number = first
+        number = 0 if offset is None else first
+        self._feed.skip_to(offset)
         while True:
             cells, taken = self._read(self.delimiter)
             if not taken:
@@ -230,13 +258,11 @@ class CsvReader:
 
     def _read(self, delimiter: str) -> tuple[list[str] | str, list[_Line]]:
         """The cells of the next record, or what is wrong with it, and its lines."""
-        self._feed.taken = []
+        self._feed.begin()
         try:
             cells = next(csv.reader(self._feed, delimiter=delimiter, strict=True), [])
         except csv.Error as error:
-            self._feed.give_back()
-            del self._feed.taken[1:]
-            return f"expected quotes in pairs, got: {error}", self._feed.taken
+            return self._feed.fail(f"expected quotes in pairs, got: {error}"), self._feed.taken
         return cells, self._feed.taken
 
     def _record(self, cells: list[str] | str, taken: list[_Line], number: int) -> InputRecord:

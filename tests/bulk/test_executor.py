@@ -1,12 +1,18 @@
 """Workers on Ray, which die, fail and go on; all tests share one Ray of this machine."""
 
 import json
+import os
+import shutil
+import signal
 import tempfile
+import threading
+import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import ray
 
 from capsrl.bulk import executor
 from capsrl.bulk.executor import DIED, connected, count_workers, worker_resources
@@ -15,7 +21,7 @@ from capsrl.bulk.run import label_in_bulk
 from capsrl.bulk.storage import try_lock
 from capsrl.errors import ConfigError, DataError
 from capsrl.tables.writing import WriteOptions
-from tests.helpers.bulk_runs import make_texts, outputs
+from tests.helpers.bulk_runs import make_texts, outputs, write_texts
 from tests.helpers.dying_workers import (
     BROKEN,
     POISON,
@@ -27,7 +33,7 @@ from tests.helpers.dying_workers import (
 
 
 @pytest.fixture(scope="module", autouse=True)
-def ray():
+def local_ray():
     with connected(None, n_cpus=2) as n_gpus:
         assert n_gpus == 0
         yield
@@ -156,6 +162,52 @@ def test_a_missing_shard_is_made_again(run):
     assert (status["done"], status["documents"]) == (3, 12)
 
 
+def test_a_damaged_part_is_made_again(run):
+    """Cut, emptied, replaced by another, or with another bit, also after the run has finished."""
+    texts = make_texts(20)
+    run(texts)
+    before = outputs("out")
+    one, two, three, four = (Path(f"out/data/part-000000{n}.jsonl") for n in (0, 2, 3, 4))
+    one.write_bytes(one.read_bytes()[:50])
+    two.write_bytes(b"")
+    shutil.copy(four, three)
+    four.write_bytes(bytes([four.read_bytes()[0] ^ 1]) + four.read_bytes()[1:])
+    status = run(texts)
+    assert outputs("out") == before
+    assert (status["state"], status["done"], status["documents"]) == ("finished", 5, 20)
+    assert len(events("out", "shard")) == 5 + 4
+    assert run(texts, make_worker=NeverReady)["state"] == "finished before"
+
+
+def test_a_damaged_status_is_written_anew(run):
+    texts = make_texts(4)
+    run(texts)
+    Path("out/status.json").write_bytes(b"{")
+    status = run(texts, make_worker=NeverReady)
+    assert (status["state"], status["documents"]) == ("finished", 4)
+    assert json.loads(Path("out/status.json").read_text()) == status
+
+
+def test_added_files_are_labeled_into_the_same_folder(run):
+    """By a plan beside the first one; what was done stays as it is, and all can be resumed."""
+    Path("days").mkdir()
+    for day, names in enumerate((["b"], ["b", "d"], ["a", "b", "d"])):
+        for name in names:
+            if not Path(f"days/{name}.jsonl").exists():
+                write_texts(f"days/{name}.jsonl", 6, seed=ord(name))
+        before = outputs("out") if day else {}
+        status = label_in_bulk(["days"], Job(output="out"), shard_size=4 if not day else None)
+        assert (status["done"], status["documents"]) == (2 * (day + 1), 6 * (day + 1))
+        assert {name: outputs("out")[name] for name in before} == before
+    plans = sorted(path.name for path in Path("out").glob("plan*"))
+    assert plans == ["plan-2.jsonl", "plan-3.jsonl", "plan.jsonl"]
+    texts = [text for name in "bda" for text in make_texts(6, seed=ord(name))]
+    assert [row["text"] for row in read_rows("out")] == texts
+    Path("out/data/part-0000003.jsonl").unlink()
+    assert label_in_bulk(["days"], Job(output="out"))["done"] == 6
+    assert [row["text"] for row in read_rows("out")] == texts
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("to", ["csv", "parquet"])
 def test_tables(run, to):
@@ -232,6 +284,31 @@ class Slow(FragileWorker):
         while Path("in.jsonl").stat().st_size > 3:
             pass
         return super().run(task, parts, name)
+
+
+class Stopped(BaseException):
+    """What the handler of a signal raises."""
+
+
+@pytest.mark.parametrize("call", [lambda ref: ray.wait([ref], timeout=20), ray.get])
+def test_sigterm_while_ray_waits(call):
+    """Its handler is called, whatever it raises; Ray alone would make that a SystemError."""
+
+    def stop(number, frame):
+        raise Stopped
+
+    before = signal.signal(signal.SIGTERM, stop)
+    ref = ray.remote(lambda: time.sleep(20)).remote()
+    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
+    try:
+        timer.start()
+        with pytest.raises(Stopped), executor._terminating_as_ctrl_c():
+            call(ref)
+        assert signal.getsignal(signal.SIGTERM) is stop
+    finally:
+        timer.cancel()
+        signal.signal(signal.SIGTERM, before)
+        ray.cancel(ref, force=True)
 
 
 def test_workers_fit_into_the_cores():

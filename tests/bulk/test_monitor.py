@@ -1,5 +1,6 @@
 """Following a run: rate, time left, what is done; log and status file."""
 
+import hashlib
 import itertools
 import os
 
@@ -15,6 +16,7 @@ from capsrl.tables.pipeline import Totals
 from tests.helpers.bulk_plans import SETTINGS, planned
 
 ONE = Totals(2, 3, 4, 5)
+FILE = {"size": 3, "sha256": hashlib.sha256(b"abc").hexdigest()}
 
 
 @pytest.fixture
@@ -48,12 +50,36 @@ def test_the_time_left(plan, folder, monkeypatch):
 def test_a_shard_is_done_if_it_has_an_output_and_counts(plan, folder):
     """Both are needed; that the log counts it twice does not matter."""
     log = RunLog(folder)
-    for shard in (0, 1, 1, 3, 9):
-        log.write("shard", shard=shard, **ONE.to_dict(), seconds=1.0)
+    for shard in (0, 1, 1, 3, 9, -1, "0", None, 0.5):
+        log.write("shard", shard=shard, **ONE.to_dict(), **FILE)
     for shard in (0, 1, 2):
-        folder.write(plan.name(shard), b"")
-    done, counts = find_done(plan, folder)
-    assert (done.tolist(), counts.sentences) == ([True, True, False, False], 6)
+        folder.write(plan.name(shard), b"abc")
+    sizes, counts = find_done(plan, folder)
+    assert (sizes.tolist(), counts.sentences) == ([3, 3, -1, -1], 6)
+
+
+def test_an_output_that_is_not_as_in_the_log_is_made_again(plan, folder):
+    log = RunLog(folder)
+    for shard in range(4):
+        log.write("shard", shard=shard, **ONE.to_dict(), **FILE)
+        folder.write(plan.name(shard), (b"abc", b"", b"abcd", b"abd")[shard])
+    assert find_done(plan, folder)[0].tolist() == [3, -1, -1, -1]
+    log.write("shard", shard=1, **ONE.to_dict(), size=0, sha256=hashlib.sha256().hexdigest())
+    sizes, counts = find_done(plan, folder)
+    assert (sizes.tolist(), counts.documents) == ([3, 0, -1, -1], 4)
+
+
+def test_outputs_that_change_during_a_run_are_noticed(plan, folder):
+    monitor = Monitor(plan, folder, lambda status: None)
+    folder.write(plan.name(2), b"abc")
+    monitor.finish(Task(2), TaskResult(ONE, 1.0, 0.9, 99.0, 3, FILE["sha256"]))
+    monitor.check_outputs()
+    folder.write(plan.name(2), b"ab")
+    with pytest.raises(DataError, match="out/data/part-0000002.jsonl: expected 3 bytes, got 2; so"):
+        monitor.check_outputs()
+    folder.remove(plan.name(2))
+    with pytest.raises(DataError, match="expected 3 bytes, got no file; something else changed it"):
+        monitor.check_outputs()
 
 
 def test_a_log_that_was_cut_off_goes_on(folder, tmp_path):
@@ -70,6 +96,18 @@ def test_a_log_that_was_cut_off_goes_on(folder, tmp_path):
 def test_a_folder_without_a_run(folder):
     with pytest.raises(DataError, match="out: not a folder that capsrl bulk writes: it has no st"):
         read_status(folder)
+
+
+@pytest.mark.parametrize("content", [b"", b'{"state": "fin', b"[" * 10_000, b"\xff", b"[1]"])
+def test_a_damaged_status(folder, content):
+    folder.write("status.json", content)
+    with pytest.raises(DataError, match="out/status.json: damaged: .*; the next run of the same"):
+        read_status(folder)
+
+
+def test_a_damaged_log(plan, folder):
+    folder.append("log", b'[1]\n{"shard": {}}\n\xff\n3\n' + b"[" * 10_000 + b"\n", part="x")
+    assert find_done(plan, folder)[0].tolist() == [-1] * 4
 
 
 def test_processes():

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from capsrl.bulk.plan import (
     Plan,
-    check_inputs,
     check_settings,
     choose_shard_size,
+    find_added,
+    has_plan,
     read_plan,
     scan,
 )
@@ -33,8 +34,8 @@ def make_plan(counts, size):
 def test_a_large_input_has_a_shard_for_each_part():
     plan = make_plan([25], 10)
     assert (plan.n_shards, plan.n_rows) == (3, 25)
-    assert plan.parts(0) == [FilePart(0, 10, 0, "0.csv", 250)]
-    assert plan.parts(2) == [FilePart(20, 25, 200, "0.csv", 250)]
+    assert plan.parts(0) == [FilePart(0, 10, 0, "0.csv", 250, 10)]
+    assert plan.parts(2) == [FilePart(20, 25, 200, "0.csv", 250, 5)]
     assert [plan.n_rows_of(shard) for shard in range(3)] == [10, 10, 5]
 
 
@@ -79,17 +80,17 @@ def test_what_is_written_is_read(tmp_path):
     assert again.digest() == plan.digest()
     assert again.settings == SETTINGS
     assert [again.parts(n) for n in range(3)] == [plan.parts(n) for n in range(3)]
-    assert again.parts(2)[1] == FilePart(0, 5, None, "b.parquet", 50)
+    assert again.parts(2)[1] == FilePart(0, 5, None, "b.parquet", 50, 5)
 
 
 def test_only_the_name_of_a_shard_means_done(tmp_path):
     plan, folder = make_plan([50], 10), Folder(str(tmp_path))
-    assert not plan.find_done(folder).any()
+    assert plan.output_sizes(folder).tolist() == [-1] * 5
     names = [plan.name(1), plan.name(4), "data/part-9999999.jsonl", "data/part-2.jsonl"]
     names += ["data/part-0000003.csv", "data/.part-0000003.jsonl", "data/part-x.jsonl"]
     for name in names:
-        folder.write(name, b"")
-    assert np.flatnonzero(plan.find_done(folder)).tolist() == [1, 4]
+        folder.write(name, b"abc")
+    assert plan.output_sizes(folder).tolist() == [-1, 3, -1, -1, 3]
     assert plan.name(4) == "data/part-0000004.jsonl"
 
 
@@ -117,22 +118,71 @@ def test_other_settings_are_refused(changes, shard_size, message):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "not a plan of capsrl bulk: "),
-        ("[1]\n", "not a plan of capsrl bulk: "),
-        ('{"format": 1}\n{"path": 1}\n', "not a plan of capsrl bulk: 'firsts'"),
-        ('{"format": 2}\n', "expected a plan of format 1, got 2; use the version"),
+        ("", "not a plan of capsrl bulk: not enough values"),
+        ("[1]\n", "not a plan of capsrl bulk: list indices"),
+        ('{"format": 2}\n{"path": 1}\n', "not a plan of capsrl bulk: 'firsts'"),
+        ('{"format": 3}\n', "expected a plan of format 2, got 3; use the version"),
     ],
 )
-def test_damaged_plans(tmp_path, text, message):
-    (tmp_path / "plan.jsonl").write_text(text)
+def test_plans_of_other_programs(tmp_path, text, message):
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    (tmp_path / "plan.jsonl").write_text(f'{text}{{"sha256": "{digest}"}}\n')
     with pytest.raises(DataError, match=f"plan.jsonl: {message}"):
         read_plan(Folder(str(tmp_path)))
 
 
+@given(st.data())
+def test_damaged_plans(tmp_path_factory, data):
+    """Whatever is cut off, changed or put in, also a whole line, is noticed."""
+    folder = tmp_path_factory.mktemp("plan")
+    make_plan([25, 3], 10).write(Folder(str(folder)))
+    good = (folder / "plan.jsonl").read_bytes()
+    at = data.draw(st.one_of(st.integers(0, len(good) - 1), st.just(good.index(b"\n") + 1)))
+    end = data.draw(st.one_of(st.integers(at, len(good)), st.just(good.rindex(b"\n", 0, -1) + 1)))
+    put = data.draw(st.binary(max_size=9))
+    if good[:at] + put + good[end:] != good:
+        (folder / "plan.jsonl").write_bytes(good[:at] + put + good[end:])
+        with pytest.raises(DataError, match="plan.jsonl: not a plan of capsrl bulk: it is damaged"):
+            read_plan(Folder(str(folder)))
+
+
+def test_added_inputs_have_a_file_and_shards_of_their_own(tmp_path):
+    folder = Folder(str(tmp_path))
+    plan = make_plan([14, 3], 10)
+    plan.write(folder)
+    longer = plan.with_inputs([planned("new.csv", 2, 10)])
+    longer = longer.with_inputs([planned("newer.csv", 12, 10), planned("newest.csv", 1, 10)])
+    assert [longer.parts(shard) for shard in range(2)] == [plan.parts(0), plan.parts(1)]
+    assert [[part.path for part in longer.parts(shard)] for shard in range(2, longer.n_shards)] == [
+        ["new.csv"],
+        ["newer.csv"],
+        ["newer.csv", "newest.csv"],
+    ]
+    plan.with_inputs([planned("new.csv", 2, 10)]).write(folder)
+    longer.write(folder)
+    again = read_plan(folder)
+    assert again.digest() == longer.digest()
+    assert [*map(again.parts, range(5))] == [*map(longer.parts, range(5))]
+    Plan({"to": "csv"}, 10, [planned("new.csv", 2, 10)]).write(Folder(str(tmp_path / "other")))
+    (tmp_path / "other" / "plan.jsonl").rename(tmp_path / "plan-3.jsonl")
+    with pytest.raises(DataError, match="plan-3.jsonl: expected the settings of plan.jsonl, got"):
+        read_plan(folder)
+
+
+def test_folders_with_a_plan(tmp_path):
+    folder = Folder(str(tmp_path))
+    assert not has_plan(folder) and not has_plan(Folder("memory://none"))
+    (tmp_path / "plan.jsonl").write_text('{"text": "A plan."}\n')
+    assert not has_plan(folder)
+    make_plan([1], 1).write(folder)
+    assert has_plan(folder)
+
+
 def test_a_plan_is_readable_by_others(tmp_path):
     make_plan([25, 3], 10).write(Folder(str(tmp_path)))
-    head, *inputs = map(json.loads, (tmp_path / "plan.jsonl").read_text().splitlines())
-    assert head == {"format": 1, "shard_size": 10, "settings": SETTINGS}
+    head, *inputs, last = map(json.loads, (tmp_path / "plan.jsonl").read_text().splitlines())
+    assert head == {"format": 2, "shard_size": 10, "settings": SETTINGS}
+    assert list(last) == ["sha256"]
     assert [each["path"] for each in inputs] == ["0.csv", "1.csv"]
 
 
@@ -142,25 +192,21 @@ def test_inputs_are_checked_by_content(tmp_path):
         file.write_text(LINES)
     paths = [str(one), str(two)]
     plan = bulk_plans.make_plan(paths, 5)
-    check_inputs(plan, paths, "out")
+    assert find_added(plan, paths, "out") == []
+    assert find_added(plan, ["0.csv", paths[1], "x", paths[0]], "out") == ["0.csv", "x"]
     os.utime(one, ns=(1, 1))
-    check_inputs(plan, paths, "out")  # another time, the same content
+    find_added(plan, paths, "out")  # another time, the same content
     two.write_text(LINES.replace("Sentence 3", "Sentence X"))
     os.utime(two, ns=(1, 1))
     with pytest.raises(
         ConfigError, match=r"^out was started with other inputs: .*two.jsonl has changed; give"
     ):
-        check_inputs(plan, paths, "out")
-    for wrong, message in [
-        (paths[:1], "^out was started with other inputs: .*two.jsonl is missing; give the"),
-        ([*paths, "three.csv"], "other inputs: three.csv is new; give"),
-        (paths[::-1], "other inputs: another order; give"),
-    ]:
-        with pytest.raises(ConfigError, match=message):
-            check_inputs(plan, wrong, "out")
+        find_added(plan, paths, "out")
+    with pytest.raises(ConfigError, match="^out was started with .*two.jsonl is missing; give the"):
+        find_added(plan, [paths[0], "three.csv"], "out")
     os.unlink(one)
     with pytest.raises(DataError, match="one.jsonl: no such file"):
-        check_inputs(plan, paths, "out")
+        find_added(plan, paths, "out")
 
 
 def test_shards_are_smaller_for_longer_texts(tmp_path):

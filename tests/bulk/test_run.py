@@ -1,5 +1,6 @@
 """Bulk runs: what is refused before Ray starts, and runs that are killed."""
 
+import hashlib
 import json
 import os
 import random
@@ -12,13 +13,15 @@ import pytest
 
 from capsrl.bulk import executor, storage
 from capsrl.bulk.job import Job
-from capsrl.bulk.monitor import write_status
+from capsrl.bulk.monitor import RunLog, write_status
 from capsrl.bulk.plan import Plan, read_plan, scan
 from capsrl.bulk.run import label_in_bulk
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError, ModelError
+from capsrl.tables.pipeline import Totals
 from capsrl.tables.reading import ReadOptions
 from capsrl.tables.writing import WriteOptions
+from tests.helpers.bulk_plans import make_plan
 from tests.helpers.bulk_runs import (
     kill,
     kill_all,
@@ -59,8 +62,11 @@ def test_another_plan_is_refused(begun, settings, others, error, message):
 
 def test_other_inputs_are_refused(begun):
     write_texts("in2.jsonl", 1)
-    with pytest.raises(ConfigError, match="^out was started with other inputs: in2.jsonl is new"):
-        label_in_bulk(["in*.jsonl"], begun)
+    with pytest.raises(ConfigError, match="^out was started with other .*: in.jsonl is missing"):
+        label_in_bulk(["in2.jsonl"], begun)
+    Path("in2.csv").write_text("body\nWe left.\n")
+    with pytest.raises(ConfigError, match="in2.csv: expected a column 'text'"):
+        label_in_bulk(["in.jsonl", "in2.csv"], begun)
     write_texts("in.jsonl", 6)
     with pytest.raises(ConfigError, match="^out was started with .*: in.jsonl has changed"):
         label_in_bulk(["in.jsonl"], begun)
@@ -78,6 +84,25 @@ def test_the_output_is_no_input(begun):
     os.unlink("out/plan.jsonl")
     with pytest.raises(ConfigError, match="out: has data/part-0000000.jsonl but no plan"):
         label_in_bulk(["in.jsonl"], begun)
+
+
+def test_the_output_of_another_run_is_no_input(begun):
+    """Neither when its folder is named nor when it is inside of one."""
+    Path("out/data").mkdir()
+    Path("out/data/part-0000000.jsonl").write_text('{"text": "We left."}\n')
+    for path in ("out", "out/data", "out/data/*", "out/*.jsonl"):
+        with pytest.raises(ConfigError, match="there are no files to label besides the output"):
+            label_in_bulk([path], Job(output="new"))
+    Path("in.jsonl").write_text('{"body": "We left."}\n')
+    with pytest.raises(ConfigError, match="in.jsonl: expected a column 'text'"):
+        label_in_bulk(["."], Job(output="new"))  # reads that file only
+
+
+def test_the_output_of_another_run_in_an_object_store_is_no_input(memory_files):
+    make_plan([], 1).write(Folder("memory://box/old"))
+    memory_files.pipe("/box/old/data/part-0000000.jsonl", b"{}")
+    with pytest.raises(ConfigError, match="memory://box: there are no files to label besides the"):
+        label_in_bulk(["memory://box"], Job(output="memory://box/out"))
 
 
 def test_the_output_in_an_object_store_is_no_input(memory_files):
@@ -101,11 +126,13 @@ def test_a_finished_run_is_left_alone(begun):
     plan, folder = read_plan(Folder("out")), Folder("out")
     for shard in range(plan.n_shards):
         folder.write(plan.name(shard), b"{}\n")
+        file = {"size": 3, "sha256": hashlib.sha256(b"{}\n").hexdigest()}
+        RunLog(folder).write("shard", shard=shard, **Totals().to_dict(), **file)
     write_status(folder, {"state": "finished", "seconds": 60.0})
-    before = Path("out/status.json").read_bytes()
+    before = outputs("out")
     assert label_in_bulk(["in.jsonl"], begun)["state"] == "finished before"
-    assert Path("out/status.json").read_bytes() == before
-    assert not Path("out/log.jsonl").exists()
+    assert outputs("out") == before
+    assert json.loads(Path("out/status.json").read_text()) == {"state": "finished", "seconds": 60}
 
 
 def test_two_runs_at_once_are_refused(begun):

@@ -26,24 +26,30 @@ def read(folder, name):
 
 def test_what_is_written_is_there(folder):
     assert not folder.has("data/a")
-    assert list(folder.list("data")) == []
+    assert names(folder) == []
     folder.write("data/a", b"1")
     folder.write("data/b", b"2")
     folder.write("data/a", b"3")
     assert folder.has("data/a")
-    assert sorted(folder.list("data")) == ["a", "b"]
+    assert sorted(names(folder)) == ["a", "b"]
     assert read(folder, "data/a") == b"3"
     folder.remove("data/a")
     folder.remove("data/a")
-    assert list(folder.list("data")) == ["b"]
+    assert names(folder) == ["b"]
     with pytest.raises(FileNotFoundError):
         read(folder, "data/a")
+
+
+def names(folder):
+    return [name for name, _ in folder.sizes("data")]
 
 
 def test_many_files_are_listed(folder):
     for number in range(40):
         folder.write(f"data/{number:02}", str(number).encode())
-    assert {*folder.list("data", ["0", "1"])} >= {f"{number:02}" for number in range(20)}
+    assert {*folder.sizes("data", ["0", "1"])} >= {
+        (f"{number:02}", len(str(number))) for number in range(20)
+    }
 
 
 def test_lines_that_are_appended(folder):
@@ -60,7 +66,7 @@ def test_no_name_is_a_pattern(memory_files):
     assert list(folder.read_lines("log")) == []
     folder.remove("log/a.jsonl")
     folder.append("log", b"this run", part="a")
-    assert list(folder.list("log", ["a"])) == ["a.jsonl"]
+    assert [name for name, _ in folder.sizes("log", ["a"])] == ["a.jsonl"]
     assert list(folder.read_lines("log")) == [b"this run"]
     folder.remove("log/a.jsonl")
     assert not folder.has("log/a.jsonl")
@@ -144,7 +150,7 @@ def test_elsewhere_an_upload_is_renamed():
     folder = Folder("renaming://out")
     folder.write("data/a", b"1")
     assert read(folder, "data/a") == b"1"
-    assert list(folder.list("data")) == ["a"]
+    assert names(folder) == ["a"]
     [upload] = Renaming.seen
     assert "/tmp/" in upload
 
@@ -158,4 +164,4 @@ def test_many_writers_at_once(folder):
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(folder.list("data")) == list("01234")
+    assert sorted(names(folder)) == list("01234")

@@ -1,12 +1,16 @@
 """One worker in this process: what it writes, in which formats, and where."""
 
+import bz2
 import csv
+import gzip
 import json
+import random
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+import zstandard
 
 from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor, read_status
@@ -14,7 +18,7 @@ from capsrl.bulk.plan import Plan, scan, stat
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import PartReader, Worker
-from capsrl.errors import DataError, ModelError
+from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.tables.columns import arrow_schema, find_passed
 from capsrl.tables.documents import make_input
 from capsrl.tables.pipeline import Totals
@@ -121,7 +125,7 @@ def test_an_object_store(tmp_path, model):
         plan.write(folder)
         result = label(job, plan, model)
         # Killed before the driver knows: the output is there, but not in the log.
-        assert plan.find_done(folder).tolist() == [True]
+        assert plan.output_sizes(folder).tolist() == [result.size] and result.size > 0
         shown = []
         monitor = Monitor(plan, folder, shown.append)
         assert list(monitor.todo()) == [0]
@@ -190,6 +194,89 @@ def test_shards_have_every_document_once(files, size, order):
     assert [document for shard in sorted(found) for document in found[shard]] == expected
     assert len(expected) == 4 * len(TEXTS) + 1
     assert all(len(documents) <= size for documents in found.values())
+
+
+PIECES = (
+    b'"',
+    b'"',
+    b"\n",
+    b"\r",
+    b",",
+    b'""',
+    b"\n\n",
+    b"\0",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"{}\n",
+    b"\t",
+)
+UNPACKED = {"csv": write_csv, "tsv": write_csv, "jsonl": write_jsonl, "txt": write_csv}
+PACKED = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".zst": zstandard.compress}
+
+
+def mutated(content, chooser):
+    """The content with some bytes removed or put in, or a quote in the header not closed."""
+    if chooser.random() < 0.3:
+        content = content.replace(b"text", b'text,"size', 1)
+    for _ in range(chooser.choice((1, 1, 2, 5, 20))):
+        at = chooser.randrange(chooser.choice((12, len(content), len(content))))
+        end = at + chooser.choice((0, 0, 1, 3, 30))
+        content = content[:at] + chooser.choice((*PIECES, b"")) + content[end:]
+    return content
+
+
+@pytest.mark.parametrize("compression", PACKED)
+@pytest.mark.parametrize("suffix", UNPACKED)
+def test_shards_of_damaged_files_have_every_document_once(tmp_path, suffix, compression):
+    """Any file that is read at all is read by parts as it is read as a whole."""
+    chooser, n_read = random.Random(f"{suffix}{compression}"), 0
+    read = ReadOptions(format="lines" if suffix == "txt" else None)
+    file = tmp_path / f"a.{suffix}{compression}"
+    UNPACKED[suffix](tmp_path / "good")
+    good = (tmp_path / "good").read_bytes()
+    for _ in range(60):
+        content = mutated(good, chooser).replace(b",", b"\t" if suffix == "tsv" else b",")
+        file.write_bytes(PACKED[compression](content))
+        given = make_input(file, read)
+        try:
+            expected = [*given.documents()]
+        except (ConfigError, DataError):  # of the header
+            continue
+        size = chooser.choice((1, 2, 5))
+        plan = Plan({"to": "jsonl"}, size, [scan(given, size)])
+        shards = chooser.sample(range(plan.n_shards), plan.n_shards)
+        reader = PartReader(lambda path: make_input(path, read))
+        found = {shard: [*reader.read(plan.parts(shard))] for shard in shards}
+        documents = [document for shard in sorted(found) for document in found[shard]]
+        assert documents == expected
+        assert [each.number for each in documents] == [each.number for each in expected]
+        n_read += 1
+    assert n_read > 15
+
+
+@pytest.mark.parametrize(
+    ("row", "by", "shards", "message"),
+    [
+        (21, b" ", [4], "expected 3 rows from row 21 on as in the plan, got 2"),
+        (7, b"\n", [0, 1], "expected 5 rows from row 6 on as in the plan, got 4"),
+        (5, b"\n", [1], "expected 5 rows from row 6 on as in the plan, got row 7"),
+        (7, b" ", [1, 2], "expected 5 rows from row 11 on as in the plan, got row 11"),
+    ],
+)
+def test_rows_that_are_not_those_of_the_plan_are_refused(tmp_path, row, by, shards, message):
+    """A line is joined with the next, or emptied, in a file that keeps its size."""
+    file = tmp_path / "a.jsonl"
+    file.write_text(LINES)
+    plan = make_plan([file], 5)
+    lines = LINES.encode().splitlines(keepends=True)
+    line = lines[row]
+    lines[row] = line[:-1] + b" " if by == b" " else b" " * (len(line) - 1) + b"\n"
+    file.write_bytes(b"".join(lines))
+    reader = PartReader(make_input)
+    for shard in shards[:-1]:
+        assert len([*reader.read(plan.parts(shard))]) == 5
+    with pytest.raises(DataError, match=f"a.jsonl: {message}; has the file changed since the run"):
+        [*reader.read(plan.parts(shards[-1]))]
 
 
 def test_the_next_shard_goes_on_in_the_open_file(tmp_path):

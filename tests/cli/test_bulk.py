@@ -101,6 +101,24 @@ def write_status(**changes):
     Path("out/status.json").write_text(json.dumps({**STATUS, **changes}))
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", "{}", json.dumps({**STATUS, "done": None}), json.dumps({**STATUS, "errors": 1})]
+    + [json.dumps({**STATUS, "updated": "x"}), json.dumps({**STATUS, "seconds_left": 1e300})],
+)
+def test_a_damaged_status(capsrl, content):
+    Path("out").mkdir()
+    Path("out/status.json").write_text(content)
+    done = capsrl("bulk", "--status", "out")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("error: out/status.json: damaged: ") and done.err.count("\n") == 1
+
+
+def test_a_clock_that_is_behind(capsrl):
+    write_status(updated="2999-01-01T00:00:00+00:00", state="finished")
+    assert capsrl("bulk", "--status", "out").out.startswith("state: finished 0 s ago\n")
+
+
 def test_status(capsrl):
     write_status()
     done = capsrl("bulk", "--status", "out")

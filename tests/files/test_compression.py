@@ -3,6 +3,7 @@ import gzip
 import io
 import lzma
 import sys
+import tracemalloc
 
 import pytest
 import zstandard
@@ -64,3 +65,55 @@ def test_without_zstandard(monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(ConfigError, match=r"\.zst files need zstandard: pip install 'capsrl\[tab"):
         unpacked(data)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_files_of_several_streams(suffix):
+    """As cat, pbzip2 and others make them: whole, or an error, but never only the first."""
+    one, two = (packed(bytes(range(256)) * n, suffix) for n in (3, 50))
+    assert unpacked(one + two) == bytes(range(256)) * 53
+    cuts = [(one + two)[: len(one) + n] for n in range(1, len(two))]
+    flips = [one + bytes([two[0] ^ 1 << n]) + two[1:] for n in range(8)]
+    for data in (*cuts, *flips, one + b"junk", one + two + b"x"):
+        with pytest.raises(damages()):
+            unpacked(data)
+
+
+def test_padding():
+    """Only .gz and .xz may have zeros after a stream."""
+    for suffix in COMPRESSED:
+        one = packed(b"a", suffix)
+        padded = one + bytes(2_000) + one + bytes(4)
+        if suffix in (".gz", ".xz"):
+            assert unpacked(padded) == b"aa"
+        else:
+            with pytest.raises(damages()):
+                unpacked(padded)
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_going_to_a_byte(suffix):
+    content = bytes(range(251)) * 4_000
+    data = packed(content[:500_000], suffix) + packed(content[500_000:], suffix)
+    with io.BufferedReader(io.BytesIO(data)) as raw, decompress(raw, "x") as file:
+        for offset in (700_000, 5, 0, 499_999, len(content)):
+            assert file.seek(offset) == file.tell() == offset
+            assert file.read(3) == content[offset : offset + 3]
+        if suffix != ".gz":
+            assert file.seek(-7, io.SEEK_END) == len(content) - 7
+            assert file.read() == content[-7:]
+
+
+@pytest.mark.parametrize("suffix", COMPRESSED)
+def test_little_data_that_stands_for_much(suffix):
+    """It is decompressed in pieces, each of which is handed out without copying the rest."""
+    size = 1 << 26
+    data = packed(bytes(size), suffix)
+    assert len(data) < size / 900
+    tracemalloc.start()
+    try:
+        with io.BufferedReader(io.BytesIO(data)) as raw, decompress(raw, "x") as file:
+            assert sum(map(len, iter(lambda: file.read(1 << 16), b""))) == size
+        assert tracemalloc.get_traced_memory()[1] < 40 << 20
+    finally:
+        tracemalloc.stop()

@@ -129,7 +129,7 @@ def test_ctrl_c_does_not_wait_for_a_store_that_hangs():
     end, ended = threading.Event(), []
 
     class Hanging(Failing):
-        def find(self, path, *, prefix):
+        def find(self, path, *, prefix, detail):
             if prefix == "b":
                 signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
             end.wait(timeout=60)

@@ -16,9 +16,9 @@ LINES = "".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in e
 def planned(path, n_rows, size, *, offsets=True):
     """An input of rows of 10 bytes each, in parts of this size."""
     firsts = np.arange(0, n_rows, size, dtype=np.int64)
-    return PlannedInput(
-        path, 10 * n_rows, "1", "digest", n_rows, firsts, 10 * firsts if offsets else None
-    )
+    begins = 10 * firsts if offsets else None
+    counts = np.diff(firsts, append=n_rows)
+    return PlannedInput(path, 10 * n_rows, "1", "digest", n_rows, firsts, begins, counts)
 
 
 def write_gz(file):

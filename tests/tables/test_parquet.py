@@ -4,8 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from capsrl.errors import DataError
+from capsrl.errors import CapsrlError, DataError
 from capsrl.tables import parquet as parquet_module
+from capsrl.tables.documents import make_input
 from capsrl.tables.parquet import DamagedError, open_parquet, parquet_records
 
 
@@ -61,3 +62,37 @@ def test_the_record_at_which_a_file_is_damaged(file, first):
     with file.open("rb") as stream:
         records = parquet_records(open_parquet(stream, "a.parquet"), "a.parquet", first=15)
         assert [record.number for record in records] == list(range(15, 23))
+
+
+def test_a_cell_that_is_not_utf8_is_a_fault_of_its_row(tmp_path):
+    good = [f"Sentence {number}." for number in range(300)]
+    cells = [text.encode() for text in good]
+    cells[270] = b"caf\xe9"
+    text = pa.array(cells, pa.binary()).view(pa.string())
+    pq.write_table(pa.table({"text": text}), tmp_path / "a.parquet")
+    documents = [*make_input(tmp_path / "a.parquet").documents()]
+    assert [each.text for each in documents] == good[:270] + [None] + good[271:]
+    assert documents[270].error.startswith("expected UTF-8 text, got: 'utf-8' codec can't decode")
+    assert documents[270].fault.kind == "encoding"
+
+
+def test_flips_in_the_metadata(tmp_path):
+    """The parts have as many rows as the file, if it can be read."""
+    table = pa.table({"text": [f"Sentence {number}." for number in range(7)]})
+    file = tmp_path / "a.parquet"
+    pq.write_table(table, file, row_group_size=3, store_schema=False)
+    good = file.read_bytes()
+    n_read = 0
+    for place in range(len(good) - int.from_bytes(good[-8:-4], "little") - 8, len(good)):
+        for bit in (1, 4):
+            changed = bytearray(good)
+            changed[place] ^= bit
+            file.write_bytes(changed)
+            given = make_input(file)
+            try:
+                n = len([*given.documents()])
+            except CapsrlError:
+                continue
+            assert sum(part.count for part in given.parts(2)) == n
+            n_read += 1
+    assert n_read > 50

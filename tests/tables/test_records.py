@@ -1,5 +1,6 @@
 import csv
 import io
+import sys
 
 import pytest
 from hypothesis import given
@@ -48,6 +49,74 @@ def test_reading_from_any_row_gives_the_same_rows(content, header):
     for row in rows:
         assert csv_rows(content, first=row.number, offset=row.offset) == rows[row.number :]
         assert csv_rows(content, first=row.number) == rows[row.number :]
+
+
+QUOTED = st.lists(st.sampled_from(["a", '"', '""', ",", ";", "\n", '"\n', ',"', "\r"]), max_size=30)
+
+
+def rows_by_definition(content):
+    """Cells of CSV records, or None for a bad one, after which the next line begins one."""
+    lines = io.StringIO(content, newline="\n").readlines()
+    rows, first = [], 0
+    while first < len(lines):
+        rest = lines[first:]
+        taken = iter(rest)
+        try:
+            cells = next(csv.reader(taken, strict=True))
+        except csv.Error:
+            cells, taken = None, iter(rest[1:])
+        first = len(lines) - len([*taken])
+        rows += [] if cells == [] else [cells]
+    return rows
+
+
+@given(QUOTED)
+def test_rows_are_those_of_the_definition(parts):
+    content = "".join(parts)
+    rows = csv_rows(f"a,b\n{content}".encode(), ["a"], ",")
+    bad = [row.fault is not None and not row.values for row in rows]
+    expected = rows_by_definition(content)
+    assert bad == [row is None for row in expected]
+    assert [[*row.values.values()] for row in rows] == [(row or [])[:2] for row in expected]
+
+
+class _Stream(io.BytesIO):
+    """A file that cannot go back, as a compressed one."""
+
+    def seekable(self):
+        return False
+
+
+@pytest.mark.parametrize("file", [io.BytesIO, _Stream])
+@given(header=QUOTED, parts=QUOTED)
+def test_reading_from_any_row_after_any_header(file, header, parts):
+    """Also after one with a quote that is not closed, which has been read to the end."""
+    content = "".join(["text,", *header, "\n", *parts]).encode()
+
+    def rows(**start):
+        return [*CsvReader(Lines(file(content), "utf-8"), ["text"], None).records(**start)]
+
+    whole = rows()
+    for row in whole:
+        assert rows(first=row.number, offset=row.offset) == whole[row.number :]
+
+
+def test_lines_of_bad_rows_are_not_read_again_and_again():
+    n, n_calls = 200, 0
+
+    def count(frame, event, argument):
+        nonlocal n_calls
+        n_calls += event == "call" and frame.f_code.co_name == "__next__"
+
+    sys.setprofile(count)
+    try:
+        rows = csv_rows(b"id,text\n" + b'a","\n' * n)
+    finally:
+        sys.setprofile(None)
+    assert {row.fault.reason for row in rows} == {
+        "expected quotes in pairs, got: unexpected end of data"
+    }
+    assert len(rows) == n and n < n_calls < 6 * n
 
 
 def test_a_bad_quote_spoils_one_row():
