@@ -19,6 +19,7 @@ from capsrl.settings import (
     PATH_OR_MODEL,
     PATH_OR_PACKAGE,
     POSITIVE,
+    UP_TO_100,
 )
 
 Variant = Literal["capsule+global", "capsule", "word", "baseline"]
@@ -71,7 +72,7 @@ class CapsulesConfig:
     ] = "dense"
     size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
     rank: Annotated[int, AT_LEAST_1, "width of words and predicates when they are combined"] = 128
-    iterations: Annotated[int, AT_LEAST_1, "routing iterations in training"] = 2
+    iterations: Annotated[int, UP_TO_100, "routing iterations in training"] = 2
     predicate: Annotated[
         Literal["lookup", "state"],
         "how the predicate is represented: an embedding of its lemma (eq. 2), or its hidden state "
@@ -86,12 +87,14 @@ class CapsulesConfig:
     initial_scale: Annotated[
         float,
         POSITIVE,
+        UP_TO_100,
         "initial scale of the word capsules; 10 suits the small hidden states of a BiLSTM, of "
         "which squashing leaves little otherwise",
     ] = 1.0
     initial_agreement: Annotated[
         float,
         POSITIVE,
+        UP_TO_100,
         "W of eqs. 10 and 12 starts as this times the identity; at 1 the first iteration decides "
         "nearly everything, at 0.1 later iterations refine it",
     ] = 1.0
