@@ -130,9 +130,7 @@ def header_of(data):
         lambda header: json.dumps(dict.fromkeys(header, {})),
         lambda header: json.dumps({k: v | {"shape": [10**9]} for k, v in header.items()}),
         lambda header: json.dumps({k: v | {"shape": [-1, -1]} for k, v in header.items()}),
-        lambda header: json.dumps(
-            {k: v | {"data_offsets": [0, 1e12]} for k, v in header.items()}
-        ),
+        lambda header: json.dumps({k: v | {"data_offsets": [0, 1e12]} for k, v in header.items()}),
         lambda header: json.dumps({k: v | {"data_offsets": [-8, 0]} for k, v in header.items()}),
         lambda header: json.dumps({k: v | {"data_offsets": "ab"} for k, v in header.items()}),
         lambda header: json.dumps({k: v | {"dtype": "F32"} for k, v in header.items()}),

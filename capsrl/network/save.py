@@ -122,7 +122,7 @@ class _SkipInitialization(TorchFunctionMode):
         super().__init__()
         self._folder = folder
         # Buffers are not stored, and some values are computed from others.
-        self._values = 4 * sum(prod(place.shape) for place in stored.values()) + 10**7
+        self._values = 4 * sum(prod(place.shape) for place in stored.values()) + 50_000_000
         self._tensors = 10 * len(stored) + 1000
 
     def __torch_function__(

@@ -34,6 +34,7 @@ from capsrl.train.soft_labels import MANIFEST
 
 _VERSION = 2
 _EPOCHS = "train.epochs"
+_DAMAGES = (SafetensorError, OSError, LookupError, RecursionError, TypeError, ValueError)
 _METADATA = "capsrl"  # the key of our JSON among the header's strings
 
 
@@ -91,8 +92,9 @@ def load_checkpoint(path: Path) -> Checkpoint:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[_METADATA])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-        version, fingerprint, state = header["format"], header["fingerprint"], header["state"]
-    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
+        version, fingerprint = header["format"], header["fingerprint"]
+        progress = State(**header["state"]) if version == _VERSION else State()
+    except _DAMAGES as error:
         raise ModelError(
             f"{path}: not a checkpoint of capsrl: {error}; delete it to start again"
         ) from None
@@ -101,7 +103,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             f"{path}: expected checkpoint format {_VERSION}, got {version}; resume with "
             "the version of capsrl that wrote it, or delete it to start again"
         )
-    return Checkpoint(tensors, State(**state), fingerprint)
+    return Checkpoint(tensors, progress, fingerprint)
 
 
 def run_fingerprint(recipe: Recipe) -> dict[str, Any]:
