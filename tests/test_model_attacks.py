@@ -201,7 +201,7 @@ def test_numbers_of_iterations(model, value):
 )
 def test_manifests(model, listed):
     (model / MANIFEST).write_text(json.dumps({"format": 1, "files": listed}))
-    with pytest.raises(ModelError, match=r"expected files with sizes|none is missing"):
+    with pytest.raises(ModelError, match=r"expected (files in|sizes and)|none is missing"):
         load(model)
 
 

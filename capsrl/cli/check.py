@@ -1,8 +1,6 @@
 """`capsrl check MODEL|FOLDER`: look for damage."""
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 from capsrl.cli.options import argument, command
 from capsrl.errors import CapsrlError, ModelError
@@ -16,35 +14,23 @@ from capsrl.predict.manifest import find_damage
 def check_command(folder: str) -> None:
     """Compare models, checkpoints and soft labels with the SHA-256 that were saved with them.
 
-    Prints every model and file that was compared, and exits with 2 if anything is damaged. In
-    FOLDER, all folders are searched.
+    Prints every model and file that is whole, and exits with 2 if any is damaged or none is found.
+    In FOLDER, all folders are searched.
     """
-    damages: list[CapsrlError] = []
-    n_checked = 0
-    for path, found in _check_all(find_model(folder)):
-        damages += found
-        n_checked += 1
-        if not found:
-            sys.stdout.write(f"{path}: whole\n")
+    root, damages, whole = find_model(folder), [], []
+    manifests = sorted(root.rglob(MANIFEST))
+    for file in (*manifests, *sorted(root.rglob("*.safetensors"))):
+        try:
+            if file in manifests:
+                found = list(find_damage(file.parent, thorough=True))
+                damages += found
+                whole += [] if found else [file.parent]
+            elif not any(each.parent in file.parents for each in manifests) and check_seal(file):
+                whole.append(file)
+        except CapsrlError as error:
+            damages.append(error)
+    sys.stdout.writelines(f"{path}: whole\n" for path in whole)
+    if not damages and not whole:
+        raise ModelError(f"{folder}: nothing to check: no {MANIFEST}, checkpoint or soft labels")
     if damages:
         raise ModelError("\n".join(map(str, damages)))
-    if not n_checked:
-        raise ModelError(f"{folder}: nothing to check: no {MANIFEST}, checkpoint or soft labels")
-
-
-def _check_all(folder: Path) -> Iterator[tuple[Path, list[CapsrlError]]]:
-    """Yield the models and sealed files in a folder, with what is damaged in each."""
-    manifests = sorted(folder.rglob(MANIFEST))
-    for file in manifests:
-        try:
-            yield file.parent, list(find_damage(file.parent, thorough=True))
-        except ModelError as error:  # the manifest itself
-            yield file.parent, [error]
-    models = {file.parent for file in manifests}
-    for file in sorted(folder.rglob("*.safetensors")):
-        if not models.intersection(file.parents):
-            try:
-                if check_seal(file):
-                    yield file, []
-            except CapsrlError as error:
-                yield file, [error]

@@ -39,7 +39,6 @@ from capsrl.predict.folder import (
     FRAMES_FILE,
     MODEL_FORMAT,
     SCALE,
-    Stored,
     find_stored,
     read_config,
     read_inventory,
@@ -82,7 +81,7 @@ def save_network(
         network.vectors.save_files(new)
         if calibration is not None:
             calibration.save(new)
-        check_finite(new, find_stored(new))
+        check_finite(new)
         write_manifest(new)
 
 
@@ -90,9 +89,8 @@ def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
     config = read_config(folder)
     inventory = read_inventory(folder)
-    stored = find_stored(folder)
     try:
-        with _SkipInitialization(folder, stored):
+        with _SkipInitialization(folder):
             network = make_network(config, inventory, folder=folder)
     except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:
         raise ModelError(f"{folder}: its settings do not make a network: {error!r:.200}") from error
@@ -118,9 +116,9 @@ class _SkipInitialization(TorchFunctionMode):
     its settings can be anything.
     """
 
-    def __init__(self, folder: Path, stored: Mapping[str, Stored]) -> None:
+    def __init__(self, folder: Path) -> None:
         super().__init__()
-        self._folder = folder
+        self._folder, stored = folder, find_stored(folder)
         # Buffers are not stored, and some values are computed from others.
         self._values = 4 * sum(prod(place.shape) for place in stored.values()) + 50_000_000
         self._tensors = 10 * len(stored) + 1000

@@ -33,8 +33,6 @@ TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows
 
 MAX_TEXT = 1 << 26  # bytes of a text file of a model; the tokenizer of Gemma has half as many
-_MAX_HEADER = 100_000_000  # bytes of that of a safetensors file; the package has the same limit
-_BITS = {"F64": 64, "I64": 64, "F32": 32, "I32": 32, "F16": 16, "BF16": 16, "I16": 16}  # else 8
 
 _RENAMED = {"span_width": "phrase_width"}  # settings in the config.json of older models
 
@@ -103,12 +101,9 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def check_file(file: Path, *, limit: int | None = MAX_TEXT) -> int:
-    """Raise ModelError unless a file of a model is there, a plain one, and not too large.
+    """The size of a file of a model; raises ModelError unless it is a plain file within the limit.
 
     The folder may come from anywhere: a pipe would block, and a device never end.
-
-    limit  in bytes; None for none
-    ->     its size
     """
     try:
         found = os.stat(file)
@@ -194,7 +189,7 @@ def _read_header(file: Path) -> dict[str, Stored]:
     """A file starts with the length of its header in 8 bytes, then the header as JSON."""
     with file.open("rb") as stream:
         length, size = int.from_bytes(stream.read(8), "little"), file.stat().st_size
-        if length > min(size, _MAX_HEADER):
+        if length > min(size, MAX_TEXT):
             raise ValueError(f"a header of {length} bytes in a file of {size}")
         header = json.loads(stream.read(length))
     if not isinstance(header, dict):
@@ -207,7 +202,8 @@ def _read_header(file: Path) -> dict[str, Stored]:
         dtype, shape = entry["dtype"], tuple(entry["shape"])
         if not all(isinstance(n, int) and n >= 0 for n in (start, *shape)):
             raise ValueError(f"{name} has a negative size")
-        if (end - start) * 8 != math.prod(shape) * _BITS.get(dtype, 8):
+        bits = int(dtype.strip("BFIUOL") or 8)  # of F32, I8, BOOL
+        if (end - start) * 8 != math.prod(shape) * bits:
             raise ValueError(f"{name} has {end - start} bytes, which are not {shape} of {dtype}")
         tensors[name] = Stored(file.name, 8 + length + start, end - start, dtype, shape)
         end_of_all = max(end_of_all, 8 + length + end)

@@ -9,9 +9,9 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from mmap import ACCESS_READ, mmap
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ import numpy as np
 from capsrl.errors import ModelError
 from capsrl.files.opening import file_digest, open_writer
 from capsrl.files.replacing import sync
-from capsrl.predict.folder import MANIFEST, Stored, check_file, find_stored, read_json
+from capsrl.predict.folder import MANIFEST, check_file, find_stored, read_json
 
 _FORMAT = 1
 _BLOCK = 1 << 12  # bytes that are summed up to one number
@@ -28,26 +28,18 @@ _WEIGHTS = 0x9E3779B97F4A7C16 * np.arange(_BLOCK // 8, dtype=np.uint64) + 1  # o
 _COUNTS = "learned.counts"  # a tensor that is infinite where words are never dropped
 _KEYS = {"size", "sha256", "sum"}
 
-Listed = dict[str, dict[str, Any]]  # path in the folder -> what _KEYS name
-
 
 def write_manifest(folder: Path, known: Mapping[str, Any] | None = None) -> None:
     """List the files of a model folder, without its texts for readers (.md) and hidden files.
 
     known  entries of files that have not changed
     """
-    files = {
-        path.as_posix(): file
-        for file in sorted(folder.rglob("*"))
-        for path in [file.relative_to(folder)]
-        if file.is_file() and file.suffix != ".md" and not any(p[0] == "." for p in path.parts)
-    }
-    files.pop(MANIFEST, None)
-    listed = {
-        name: (known or {}).get(name)
-        or {"size": file.stat().st_size, "sha256": _sha256(file), "sum": sum_of(file)}
-        for name, file in files.items()
-    }
+    listed = dict(known or {})
+    for file in sorted(folder.rglob("*")):
+        path = file.relative_to(folder)
+        is_hidden = any(part.startswith(".") for part in path.parts)
+        if file.is_file() and file.suffix != ".md" and not is_hidden and path.name != MANIFEST:
+            listed.setdefault(path.as_posix(), _measure(file, thorough=True))
     lines = (f"  {json.dumps(name)}: {json.dumps(entry)}" for name, entry in listed.items())
     with open_writer(folder / MANIFEST) as output:
         output.write(f'{{\n "format": {_FORMAT},\n "files": {{\n' + ",\n".join(lines) + "\n }\n}\n")
@@ -60,32 +52,28 @@ def listing(folder: Path, *changed: str) -> Iterator[None]:
     Meanwhile there is no manifest: a model that is read, or left by a crash, is not refused.
     """
     listed = _read_listed(folder)
-    if listed:
-        (folder / MANIFEST).unlink()
-        sync(folder)
+    (folder / MANIFEST).unlink(missing_ok=True)
+    sync(folder)
     try:
         yield
     finally:
         write_manifest(folder, {k: v for k, v in listed.items() if k not in changed})
 
 
-def _read_listed(folder: Path) -> Listed:
+def _read_listed(folder: Path) -> dict[str, dict[str, Any]]:
     """What a manifest lists; nothing if there is none. Raises ModelError if it is damaged."""
     file = folder / MANIFEST
     if not os.path.lexists(file):
         return {}
     data = read_json(file)
-    if data.get("format") != _FORMAT:
-        raise ModelError(f"{file}: expected format {_FORMAT}, got {data.get('format')!r:.60}")
     files = data.get("files")
-    if not isinstance(files, dict) or not all(map(_is_entry, files, files.values())):
-        raise ModelError(f"{file}: expected files with sizes and SHA-256, got {files!r:.60}")
+    if data.get("format") != _FORMAT or not isinstance(files, dict):
+        raise ModelError(f"{file}: expected files in format {_FORMAT}, got {data!r:.60}")
+    for name, entry in files.items():
+        is_inside = not name.startswith("/") and ".." not in name.split("/")
+        if not is_inside or not isinstance(entry, dict) or not entry.keys() >= _KEYS:
+            raise ModelError(f"{file}: expected sizes and sums of files, got {name!r:.60}")
     return files
-
-
-def _is_entry(name: str, entry: object) -> bool:
-    is_inside = not PurePosixPath(name).is_absolute() and ".." not in PurePosixPath(name).parts
-    return is_inside and isinstance(entry, dict) and entry.keys() >= _KEYS
 
 
 def check_manifest(folder: Path) -> None:
@@ -95,7 +83,7 @@ def check_manifest(folder: Path) -> None:
     """
     if not os.path.lexists(folder / MANIFEST):
         check_file(folder / "config.json")  # else it is no model
-        check_finite(folder, find_stored(folder))
+        check_finite(folder)
     elif damage := next(find_damage(folder), None):
         raise damage
 
@@ -105,47 +93,37 @@ def find_damage(folder: Path, *, thorough: bool = False) -> Iterator[ModelError]
 
     thorough  compare SHA-256 too
     """
-    measures: dict[str, Callable[[Path], object]] = {
-        "size": lambda file: check_file(file, limit=None),
-        "sum": sum_of,
-    }
-    if thorough:
-        measures["sha256"] = _sha256
     for name, entry in _read_listed(folder).items():
-        for measure, of_file in measures.items():
-            try:
-                found = of_file(folder / name)
-            except ModelError as error:
-                yield error
-                break
-            if found != entry[measure]:
-                yield ModelError(
-                    f"{folder / name}: expected {measure} {entry[measure]!r:.66} as in {MANIFEST}, "
-                    f"got {found!r}; the file is damaged: copy the model again, or delete "
-                    f"{MANIFEST} if you have changed it yourself"
-                )
-                break
+        try:
+            found = _measure(folder / name, thorough=thorough)
+        except ModelError as error:
+            yield error
+            continue
+        if different := [key for key in found if found[key] != entry[key]]:
+            expected, got = (f"{each[different[0]]!r:.66}" for each in (entry, found))
+            yield ModelError(
+                f"{folder / name}: expected {different[0]} {expected} as in {MANIFEST}, got {got}; "
+                f"the file is damaged: copy the model again, or delete {MANIFEST} if you have "
+                "changed it yourself"
+            )
 
 
-def _sha256(file: Path) -> str:
-    return file_digest(file, digits=64)
+def _measure(file: Path, *, thorough: bool) -> dict[str, Any]:
+    found = {"size": check_file(file, limit=None), "sum": sum_of(file)}
+    return {**found, "sha256": file_digest(file, digits=64)} if thorough else found
 
 
-def check_finite(folder: Path, stored: Mapping[str, Stored]) -> None:
+def check_finite(folder: Path) -> None:
     """Raise ModelError naming a tensor of a model folder that has NaN or infinity."""
-    files = {name: np.memmap(folder / name, np.uint8, "r") for name in _files_of(stored)}
-    for name, place in stored.items():
-        if place.dtype in ("F16", "F32", "F64") and place.size and not name.endswith(_COUNTS):
-            data = files[place.file][place.offset :][: place.size]
-            if not np.isfinite(data.view(f"<f{int(place.dtype[1:]) // 8}")).all():
+    for name, place in find_stored(folder).items():
+        if place.dtype in ("F16", "F32", "F64") and not name.endswith(_COUNTS):
+            width, file = int(place.dtype[1:]) // 8, folder / place.file
+            values = np.fromfile(file, f"<f{width}", place.size // width, offset=place.offset)
+            if not np.isfinite(values).all():
                 raise ModelError(
-                    f"{folder / place.file}: {name} has values that are not finite; the file is "
-                    "damaged, or its training diverged"
+                    f"{file}: {name} has values that are not finite; the file is damaged, or its "
+                    "training diverged"
                 )
-
-
-def _files_of(stored: Mapping[str, Stored]) -> set[str]:
-    return {place.file for place in stored.values() if place.size}
 
 
 def sum_of(file: Path) -> str:
@@ -163,6 +141,4 @@ def sum_of(file: Path) -> str:
     end = len(data) // _BLOCK * _BLOCK
     numbers = data[:end].view("<u8").reshape(-1, _BLOCK // 8)
     sums = numbers.sum(1) if is_large else numbers @ _WEIGHTS
-    digest = hashlib.sha256(sums.astype("<u8").tobytes())
-    digest.update(data[end:].tobytes())
-    return digest.hexdigest()[:16]
+    return hashlib.sha256(sums.astype("<u8").tobytes() + data[end:].tobytes()).hexdigest()[:16]

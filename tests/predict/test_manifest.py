@@ -150,15 +150,13 @@ def test_tensors_that_are_not_finite(tmp_path):
     save = pytest.importorskip("capsrl.network.save")
     import torch
 
-    from capsrl.predict.folder import find_stored
-
     tensors = {"good": torch.ones(3), "ids": torch.arange(3), "learned.counts": torch.ones(2)}
     tensors["learned.counts"][0] = torch.inf
     save.save_weights(tensors, tmp_path, precision="full")
-    check_finite(tmp_path, find_stored(tmp_path))
+    check_finite(tmp_path)
     for value in (torch.nan, torch.inf, -torch.inf):
         for kind in (torch.float16, torch.float32, torch.float64):
             bad = torch.tensor([1.0, value], dtype=kind)
             save.save_weights(tensors | {"bad": bad}, tmp_path, precision="full")
             with pytest.raises(ModelError, match="safetensors: bad has values that are not finite"):
-                check_finite(tmp_path, find_stored(tmp_path))
+                check_finite(tmp_path)
