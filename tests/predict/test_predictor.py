@@ -39,7 +39,6 @@ def test_weights_that_are_not_finite(predicates, value):
     network = make_labeler().network
     with torch.no_grad():
         network.finder.score.weight[0, 0] = value
-        network.capsules.of_word.weight[:] = value
     with pytest.raises(ModelError, match="scores that are not finite"):
         predict(network, [blind(s) for s in SENTENCES], predicates=predicates)
 
