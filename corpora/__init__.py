@@ -4,6 +4,8 @@ ewt             English, annotated by hand: UD_English-EWT and propbank-release
 up              other languages, projected: a UD treebank and its Universal Propositions 2.0
 frame_examples  English, one annotated predicate per example: PropBank frame files
 particles       English, sentences of other corpora with the particle behind the object
+constructions   English, sentences of rare constructions, made by the rules that
+                construction_grammar reads
 gold_skel       reads the files of propbank-release: propositions without the words
 align           aligns the words of two tokenizations by their tags
 heads           finds the head of a span in a tree
@@ -17,7 +19,7 @@ text/           unlabeled English text from public repositories
 What cannot be converted is left out and counted by reason, in a Counter that the caller passes.
 This package is not installed with capsrl. Run it from a clone:
 
-    python -m corpora ewt|up|frames|particles|forms|text --help
+    python -m corpora ewt|up|frames|particles|constructions|forms|text --help
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""The commands `python -m corpora ewt|up|frames|particles|forms|text ...`."""
+"""The commands `python -m corpora ewt|up|frames|particles|constructions|forms|text ...`."""
 
 import argparse
 import sys
@@ -14,6 +14,8 @@ from capsrl.frames.index import FrameIndex
 from capsrl.sentence import Sentence
 from corpora import SPLITS, make_folder, write_split
 from corpora.clear_parser import PIPELINE, load_parser
+from corpora.construction_grammar import read_grammar
+from corpora.constructions import make_constructions, read_measuring
 from corpora.english_forms import TABLE, make_table
 from corpora.ewt import read_ewt
 from corpora.frame_examples import convert_frame_examples
@@ -65,7 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     particles.add_argument(
         "--of", metavar="FILE", action="append", required=True, help="sentences; repeatable"
     )
-    readers = {ewt: _read_ewt, up: _read_up, frames: _read_frames, particles: _read_particles}
+    constructions = commands.add_parser(
+        "constructions", help="sentences made by rule, of rare constructions, for data.partial"
+    )
+    readers = {
+        ewt: _read_ewt,
+        up: _read_up,
+        frames: _read_frames,
+        particles: _read_particles,
+        constructions: _read_constructions,
+    }
     for corpus, read in readers.items():
         corpus.add_argument("out", metavar="OUT", type=Path, help="folder to write")
         corpus.add_argument(
@@ -151,6 +162,10 @@ def _read_frames(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
 
 def _read_particles(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
     return [("particles", move_particles(chain.from_iterable(map(read_sentences, given.of))))]
+
+
+def _read_constructions(given: argparse.Namespace, left_out: Counter[str]) -> Splits:
+    return [("constructions", make_constructions(read_grammar(), held_out=read_measuring()))]
 
 
 def _read_held_out(given: argparse.Namespace) -> HeldOut:

@@ -67,6 +67,14 @@ def test_particles(make, tmp_path):
     assert first.words == ("Shut", "it", "down")
 
 
+def test_constructions(make, tmp_path):
+    code, lines = make("constructions", "out")
+    assert code == 0, lines
+    assert re.fullmatch(r"out/constructions.conll09.xz: 2,\d+ sentences, .* arguments", lines[0])
+    made = list(read_sentences(tmp_path / "out/constructions.conll09.xz"))
+    assert len(made) > 2000 and all(sentence.propositions for sentence in made)
+
+
 def test_frames(make, tmp_path):
     pytest.importorskip("spacy")
     (tmp_path / "frames").mkdir()
@@ -175,7 +183,7 @@ def test_the_commands_and_the_code_of_the_guide(make, tmp_path):
     guide = (ROOT / "docs" / "corpora.md").read_text(encoding="utf-8")
     commands = re.findall(r"^python -m corpora (.*)$", guide, re.MULTILINE)
     names = [command.split()[0] for command in commands]
-    assert names == ["ewt", "up", "frames", "particles", "text", "text"]
+    assert names == ["ewt", "up", "frames", "particles", "constructions", "text", "text"]
     for command in commands[:2]:  # frames needs a downloaded pipeline, text checkouts
         code, lines = make(*command.split())
         assert code == 0, lines
