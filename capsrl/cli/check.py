@@ -17,7 +17,8 @@ def check_command(folder: str) -> None:
     Prints every model and file that is whole, and exits with 2 if any is damaged or none is found.
     In FOLDER, all folders are searched.
     """
-    root, damages, whole = find_model(folder), [], []
+    root, whole = find_model(folder), []
+    damages: list[CapsrlError] = []
     manifests = sorted(root.rglob(MANIFEST))
     for file in (*manifests, *sorted(root.rglob("*.safetensors"))):
         try:
