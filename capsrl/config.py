@@ -53,7 +53,19 @@ class EncoderConfig:
 
     layers: Annotated[int, NOT_NEGATIVE, "BiLSTM layers; 0 uses the word vectors directly"] = 3
     width: Annotated[int, AT_LEAST_1, "units per direction"] = 500
+    highway: Annotated[
+        bool, "mix what every layer reads into its states (authors' code); runs word by word"
+    ] = False
     dropout: Annotated[float, FRACTION, "variational dropout on the input of every layer"] = 0.3
+    recurrent_dropout: Annotated[
+        float,
+        FRACTION,
+        "variational dropout on the state that a word passes on to the next one; training then "
+        "runs word by word",
+    ] = 0.0
+    output_dropout: Annotated[
+        float, FRACTION, "variational dropout on the states of the last layer"
+    ] = 0.0
     predicate_width: Annotated[
         int,
         NOT_NEGATIVE,
@@ -68,36 +80,48 @@ class CapsulesConfig:
     variant: Annotated[Variant, "the paper's full model or one of its ablations"] = "capsule+global"
     form: Annotated[
         Literal["dense", "factored"],
-        "dense: one matrix per role and capsule dimension (eq. 6); factored: C (A x * B p)",
+        "dense: one matrix per role and capsule dimension (eq. 7); factored: C (A x * B p)",
     ] = "dense"
     size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
     rank: Annotated[int, AT_LEAST_1, "width of words and predicates when they are combined"] = 128
     iterations: Annotated[int, UP_TO_100, "routing iterations in training"] = 2
     predicate: Annotated[
-        Literal["lookup", "state"],
-        "how the predicate is represented: an embedding of its lemma (eq. 2), or its hidden state "
-        "as in the authors' code",
+        Literal["lookup", "vector", "state"],
+        "how the predicate is represented: by its word vector (eq. 2), by its hidden state as in "
+        "the authors' code, or (lookup) by an embedding of its lemma",
     ] = "state"
     lookup_width: Annotated[int, AT_LEAST_1, "width of the embedding of the lemma"] = 100
     global_from: Annotated[
         Literal["intermediate", "squashed"],
-        "input of the global node: eq. 11, or ReLU of the squashed capsules (authors' code)",
+        "input of the global node: eq. 12, or ReLU of the squashed capsules (authors' code)",
     ] = "intermediate"
+    global_bias: Annotated[
+        bool, "a bias in the global node if its input is squashed; the authors' code has none"
+    ] = True
     dropout: Annotated[float, FRACTION, "dropout on words and predicate before the capsules"] = 0.0
+    projection_dropout: Annotated[
+        float,
+        FRACTION,
+        "dropout on words and predicate after their projection to `rank`, and on the projected "
+        "state that senses are scored with",
+    ] = 0.0
     initial_scale: Annotated[
         float,
         POSITIVE,
-        UP_TO_100,
         "initial scale of the word capsules; 10 suits the small hidden states of a BiLSTM, of "
         "which squashing leaves little otherwise",
     ] = 1.0
     initial_agreement: Annotated[
         float,
         POSITIVE,
-        UP_TO_100,
-        "W of eqs. 10 and 12 starts as this times the identity; at 1 the first iteration decides "
+        "W of eqs. 11 and 13 starts as this times the identity; at 1 the first iteration decides "
         "nearly everything, at 0.1 later iterations refine it",
     ] = 1.0
+    xavier: Annotated[
+        bool,
+        "start W of eqs. 11 to 13 and W_g as Xavier's uniform numbers (authors' code), not by "
+        "initial_agreement",
+    ] = False
     routing_chunks: Annotated[
         int,
         AT_LEAST_1,
@@ -140,8 +164,18 @@ class ModelConfig:
 class LossConfig:
     """Weights of the terms of the loss; the weight of the roles is 1."""
 
-    l2: Annotated[float, NOT_NEGATIVE, "lambda of eq. 15, on every trained parameter"] = 4e-4
-    uniqueness: Annotated[float, NOT_NEGATIVE, "weight of the uniqueness loss, eta of eq. 17"] = 0.0
+    l2: Annotated[float, NOT_NEGATIVE, "lambda of eq. 16"] = 4e-4
+    l2_on: Annotated[
+        Literal["all", "mix"],
+        "what has the L2 term: all trained parameters, or the weights of the mixed layers of ELMo "
+        "or a transformer (authors' code)",
+    ] = "all"
+    uniqueness: Annotated[float, NOT_NEGATIVE, "weight of the uniqueness loss, eta of eq. 18"] = 0.0
+    uniqueness_per: Annotated[
+        Literal["word", "proposition"],
+        "what the uniqueness loss is a mean over; in the authors' code propositions, weighted by "
+        "their numbers of words, which makes it some 25 times as large",
+    ] = "word"
     intermediate_weight: Annotated[
         float,
         NOT_NEGATIVE,
@@ -149,7 +183,16 @@ class LossConfig:
         "uniqueness losses; 0, as in the paper, uses the last one only",
     ] = 0.0
     sense: Annotated[float, NOT_NEGATIVE, "weight of the sense loss"] = 1.0
-    predicates: Annotated[float, NOT_NEGATIVE, "weight of predicate identification"] = 1.0
+    sense_per: Annotated[
+        Literal["predicate", "word"],
+        "what the sum of the sense losses is divided by: predicates, or the words of all "
+        "propositions, as the role loss (authors' code)",
+    ] = "predicate"
+    predicates: Annotated[
+        float,
+        NOT_NEGATIVE,
+        "weight of predicate identification; at 0, as in the paper, predicates must be given",
+    ] = 1.0
     gumbel: Annotated[bool, "add Gumbel noise to the logits (authors' code)"] = False
     tags: Annotated[float, NOT_NEGATIVE, "weight of the tagger's loss, if there is a tagger"] = 0.1
     phrases: Annotated[float, NOT_NEGATIVE, "weight of the loss of phrases, if they are scored"] = (

@@ -40,9 +40,13 @@ FREE = frozenset(
     for key in (
         "embeddings.dropout",
         "encoder.dropout",
+        "encoder.recurrent_dropout",
+        "encoder.output_dropout",
         "capsules.dropout",
+        "capsules.projection_dropout",
         "capsules.iterations",
         "capsules.initial_scale",
+        "capsules.xavier",
         "capsules.routing_chunks",
     )
 )

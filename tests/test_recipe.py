@@ -296,10 +296,26 @@ def test_shipped_recipes_name_no_defaults():
         assert [key for key, value in said.items() if value == defaults[key]] == [], path
 
 
-@pytest.mark.parametrize(("name", "width"), [("english", 1024), ("multilingual", 300)])
-def test_paper_recipes_look_predicates_up(name, width):
-    capsules = read_recipe(ROOT / "recipes" / f"paper-{name}.toml").model.capsules
-    assert (capsules.predicate, capsules.lookup_width) == ("lookup", width)  # eq. 2
+@pytest.mark.parametrize("name", ["paper-english", "paper-multilingual", "authors-code"])
+def test_recipes_after_the_paper(name):
+    """What they have in common: docs/paper.md."""
+    recipe = read_recipe(ROOT / "recipes" / f"{name}.toml")
+    model, loss, train = recipe.model, recipe.loss, recipe.train
+    dropout = model.embeddings.dropout, model.encoder.recurrent_dropout
+    dropout += model.encoder.output_dropout, model.capsules.projection_dropout
+    assert dropout == (0.3, 0.3, 0.3, 0.3) and model.encoder.dropout == 0
+    assert (model.encoder.width, model.capsules.size, model.capsules.iterations) == (500, 16, 2)
+    assert (model.capsules.predicate, model.capsules.form) == ("state", "dense")
+    assert (loss.predicates, loss.uniqueness, loss.intermediate_weight) == (0, 0, 0)
+    assert (loss.sense, loss.sense_per, loss.uniqueness_per) == (1, "word", "proposition")
+    if name == "authors-code":
+        assert model.encoder.highway and model.embeddings.tags == 64 and loss.gumbel
+        assert (loss.l2, loss.l2_on, train.learning_rate) == (1e-4, "mix", 4e-4)
+        assert (model.capsules.global_from, model.capsules.global_bias) == ("squashed", False)
+    else:
+        assert not model.encoder.highway and model.embeddings.tags == 0 and not loss.gumbel
+        assert (loss.l2, loss.l2_on, train.learning_rate) == (4e-4, "all", 1e-4)
+        assert model.capsules.global_from == "intermediate"
 
 
 def make_model(folder: Path, **changes: object) -> Path:

@@ -57,6 +57,9 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
 def _check_sources(folder: Path, config: ModelConfig) -> None:
     """Refuse what graphs do not exist for: only the transformer is read without torch."""
     embeddings = config.embeddings
+    if config.encoder.highway or config.capsules.predicate == "vector":
+        key = "encoder.highway" if config.encoder.highway else "capsules.predicate = vector"
+        raise ModelError(f"{folder}: cannot be exported with model.{key}; label with torch")
     sources = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
     more = [name for name in sources if getattr(embeddings, name)]
     if embeddings.transformer is None or more:

@@ -191,7 +191,7 @@ def _iterate(
 def _agree(builder: Builder, config: ModelConfig, intermediate: str) -> tuple[str, dict[str, str]]:
     """What the words of each role are compared with, P R D, and what a trace keeps.
 
-    intermediate  P R D  s of eq. 8
+    intermediate  P R D  s of eq. 9
     """
     squashed = _squash(builder, intermediate)
     directions = builder.op("MatMul", squashed, builder.weight("routing.agreement"))
@@ -200,7 +200,8 @@ def _agree(builder: Builder, config: ModelConfig, intermediate: str) -> tuple[st
         from_squashed = config.capsules.global_from == "squashed"
         source = builder.op("Relu", squashed) if from_squashed else intermediate
         flat = builder.op("Flatten", source, axis=1)
-        node = kept["nodes"] = builder.linear(flat, "routing.node", bias=from_squashed)
+        has_bias = "routing.node.bias" in builder.stored
+        node = kept["nodes"] = builder.linear(flat, "routing.node", bias=has_bias)
         pushed = builder.op("MatMul", node, builder.weight("routing.node_agreement"))
         directions = builder.op("Add", directions, builder.op("Unsqueeze", pushed, builder.ints(1)))
     return directions, kept

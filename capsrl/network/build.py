@@ -55,6 +55,9 @@ def make_network(
         width=config.encoder.width,
         n_layers=config.encoder.layers,
         dropout=config.encoder.dropout,
+        recurrent_dropout=config.encoder.recurrent_dropout,
+        output_dropout=config.encoder.output_dropout,
+        highway=config.encoder.highway,
     )
     width = word_width = encoder.width
     predicate_layer = None
@@ -64,6 +67,7 @@ def make_network(
         )
         word_width = width + predicate_layer.width
     capsules = config.capsules
+    predicate_widths = {"lookup": capsules.lookup_width, "vector": vectors.width, "state": width}
     by_lookup = capsules.predicate == "lookup"
     size = 1 if capsules.variant == "baseline" else capsules.size
     n_roles = len(inventory.roles)
@@ -74,23 +78,26 @@ def make_network(
         encoder=encoder,
         predicate_layer=predicate_layer,
         finder=PredicateFinder(width),
-        senses=_make_senses(width, inventory),
+        senses=_make_senses(width, inventory, dropout=capsules.projection_dropout),
         lookup=_make_lookup(inventory, capsules.lookup_width) if by_lookup else None,
+        by_vector=capsules.predicate == "vector",
         capsules=WordCapsuleLayer(
             word_width=word_width,
-            predicate_width=capsules.lookup_width if by_lookup else width,
+            predicate_width=predicate_widths[capsules.predicate],
             n_roles=n_roles,
             size=size,
             rank=capsules.rank,
             form=capsules.form,
             initial_scale=capsules.initial_scale,
+            dropout=capsules.projection_dropout,
         ),
         routing=Routing(
             variant=capsules.variant,
             n_roles=n_roles,
             size=size,
             global_from=capsules.global_from,
-            initial_agreement=capsules.initial_agreement,
+            global_bias=capsules.global_bias,
+            initial_agreement=None if capsules.xavier else capsules.initial_agreement,
             frames_at=config.frames.roles,
         ),
         frames=_make_frames(config, inventory, folder, descriptions),
@@ -221,7 +228,7 @@ def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:
     return nn.Embedding(len(inventory.lemmas), width, padding_idx=UNKNOWN_ID)
 
 
-def _make_senses(width: int, inventory: Inventory) -> SenseScorer:
+def _make_senses(width: int, inventory: Inventory, *, dropout: float) -> SenseScorer:
     n_patterns = len(inventory.patterns)
     patterns = [n_patterns] * len(inventory.senses)
     for lemma, candidates in inventory.candidates.items():
@@ -235,4 +242,5 @@ def _make_senses(width: int, inventory: Inventory) -> SenseScorer:
         counts=inventory.sense_counts,
         patterns=patterns,
         n_patterns=n_patterns,
+        dropout=dropout,
     )

@@ -1,16 +1,18 @@
-"""Word capsules: the bilinear forms of a word and a predicate (eq. 6 of the paper).
+"""Word capsules: the bilinear forms of a word and a predicate (eq. 7 of the paper).
 
 The capsule of word i for role j is the vector u[i, j, k] = x_i W_jk p. There are T x R x D of these
 numbers per predicate, and routing needs them only inside two sums. Both are linear in x_i, so the
 sums can be moved inside and the capsules are never built:
 
-    pull:  s[j, k] = sum_i c[i, j] u[i, j, k] = (sum_i c[i, j] x_i) W_jk p      (eq. 8)
-    push:  b[i, j] = sum_k w[j, k] u[i, j, k] = x_i (sum_k w[j, k] W_jk p)      (eqs. 10, 12)
+    pull:  s[j, k] = sum_i c[i, j] u[i, j, k] = (sum_i c[i, j] x_i) W_jk p      (eq. 9)
+    push:  b[i, j] = sum_k w[j, k] u[i, j, k] = x_i (sum_k w[j, k] W_jk p)      (eqs. 11, 13)
 """
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from capsrl.network.encoder import variational_dropout
 
 
 class DenseCapsules:
@@ -28,7 +30,7 @@ class DenseCapsules:
         self.dtype = words.dtype
 
     def pull(self, weights: Tensor) -> Tensor:
-        """Sum the capsules over the words, each word with its weight (eq. 8).
+        """Sum the capsules over the words, each word with its weight (eq. 9).
 
         weights  P T R, or P T 1 if the weight of a word is the same for all roles
         ->       P R D
@@ -38,7 +40,7 @@ class DenseCapsules:
         return torch.einsum("prm,prdm->prd", summed, self.forms)
 
     def push(self, vectors: Tensor) -> Tensor:
-        """Multiply the capsules of each word with one vector per role (eqs. 10, 12).
+        """Multiply the capsules of each word with one vector per role (eqs. 11, 13).
 
         vectors  P R D
         ->       P T R
@@ -80,12 +82,14 @@ WordCapsules = DenseCapsules | FactoredCapsules
 class WordCapsuleLayer(nn.Module):
     """The parameters of the word capsules, in one of two forms.
 
-    dense: eq. 6 on the projected words and predicates, after an ELU. factored: without the ELU, and
+    dense: eq. 7 on the projected words and predicates, after an ELU. factored: without the ELU, and
     with factors that all roles share.
 
     Words and predicates are first projected to `rank` by one linear layer each. Both sides have a
     constant component (the bias of the layer, or a 1 appended in the dense form), so that the
     product also contains terms of the word alone and of the predicate alone.
+
+    dropout  on the projected words and predicates, the same at all words of a predicate
 
     The names of the attributes are keys in saved weights.
     """
@@ -100,8 +104,10 @@ class WordCapsuleLayer(nn.Module):
         rank: int,
         form: str,
         initial_scale: float = 1.0,
+        dropout: float = 0.0,
     ) -> None:
         super().__init__()
+        self.dropout = dropout
         self.form = form
         self.of_word = nn.Linear(word_width, rank)
         self.of_predicate = nn.Linear(predicate_width, rank)
@@ -147,11 +153,16 @@ class WordCapsuleLayer(nn.Module):
 
     def _combine(self, words: Tensor, predicates: Tensor) -> WordCapsules:
         """Make capsules from projected words, P T M."""
-        predicates = self.of_predicate(predicates)  # P M
-        joint = words * predicates.unsqueeze(1)
+        predicates = self.of_predicate(predicates).unsqueeze(1)  # P 1 M
+        joint = self._drop(words) * self._drop(predicates)
         if self.form == "factored":
             return FactoredCapsules(joint, self.weight)
-        words = functional.pad(functional.elu(words), (0, 1), value=1.0)
-        predicates = functional.pad(functional.elu(predicates), (0, 1), value=1.0)
-        forms = torch.einsum("rdmn,pn->prdm", self.weight, predicates)
+        words, predicates = (
+            functional.pad(self._drop(functional.elu(each)), (0, 1), value=1.0)
+            for each in (words, predicates)
+        )
+        forms = torch.einsum("rdmn,pn->prdm", self.weight, predicates.squeeze(1))
         return DenseCapsules(words, forms, joint)
+
+    def _drop(self, projected: Tensor) -> Tensor:
+        return variational_dropout(projected, self.dropout, training=self.training)

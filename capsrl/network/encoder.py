@@ -5,6 +5,8 @@ length. Padding therefore always comes last, and a sentence has the same states 
 batch. Packed sequences would do the same, but need the lengths on the host and cannot be exported.
 """
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -21,20 +23,82 @@ def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tenso
     return states * torch.bernoulli(keep_probs) / (1 - rate)
 
 
-class BiLSTM(nn.Module):
-    """Stacked bidirectional LSTM with variational dropout on the input of every layer."""
+class HighwayLSTM(nn.Module):
+    """The parameters of an LSTM that mixes what it reads into its states (authors' code).
 
-    def __init__(self, input_width: int, *, width: int, n_layers: int, dropout: float) -> None:
+    With h_i the state of an LSTM at word i, the state that is returned and passed on is
+
+        r_i = g * h_i + (1 - g) * V x_i,    g = sigmoid(A x_i + B r_{i-1} + a)
+    """
+
+    def __init__(self, input_width: int, width: int) -> None:
+        super().__init__()
+        self.of_word = nn.Linear(input_width, 6 * width, bias=False)  # four gates, A, V
+        self.of_state = nn.Linear(width, 5 * width)  # four gates, B
+        for weight in (self.of_word.weight, self.of_state.weight):
+            for block in torch.split(weight.detach(), width):
+                nn.init.orthogonal_(block)
+        nn.init.zeros_(self.of_state.bias)
+        nn.init.ones_(self.of_state.bias.detach()[width : 2 * width])  # at first it forgets little
+
+
+def read_words(of_words: Tensor, of_state: Callable[[Tensor], Tensor], kept: Tensor) -> Tensor:
+    """Run an LSTM word by word, for what torch's own one cannot do.
+
+    of_words  B T 4H  what the words give to the gates, in torch's order; B T 6H with a highway
+    of_state  what a state gives to them: B H -> B 4H, or B 5H with a highway
+    kept      B H     factors on the state that a word passes on to the next one
+    ->        B T H
+    """
+    state = memory = torch.zeros_like(kept)
+    states = []
+    for of_word in of_words.unbind(1):
+        gates = of_state(state * kept)
+        n_gates = gates.shape[1]
+        gates = gates + of_word[:, :n_gates]
+        start, forget, new, output, *highway = torch.split(gates, kept.shape[1], 1)
+        memory = forget.sigmoid() * memory + start.sigmoid() * new.tanh()
+        state = output.sigmoid() * memory.tanh()
+        if highway:
+            gate = highway[0].sigmoid()
+            state = gate * state + (1 - gate) * of_word[:, n_gates:]
+        states.append(state)
+    return torch.stack(states, 1)
+
+
+class BiLSTM(nn.Module):
+    """Stacked bidirectional LSTM with variational dropout.
+
+    dropout            on the input of every layer
+    recurrent_dropout  on the state that a word passes on to the next one
+    output_dropout     on the states of the last layer
+    """
+
+    def __init__(
+        self,
+        input_width: int,
+        *,
+        width: int,
+        n_layers: int,
+        dropout: float,
+        recurrent_dropout: float = 0.0,
+        output_dropout: float = 0.0,
+        highway: bool = False,
+    ) -> None:
         super().__init__()
         self.width = 2 * width if n_layers else input_width
         self.dropout = dropout
+        self.recurrent_dropout = recurrent_dropout
+        self.output_dropout = output_dropout
+
+        def make(input_width: int) -> nn.Module:
+            if highway:
+                return HighwayLSTM(input_width, width)
+            return nn.LSTM(input_width, width, batch_first=True)
+
         widths = [input_width] + [2 * width] * (n_layers - 1)
-        self.forwards = nn.ModuleList(
-            nn.LSTM(w, width, batch_first=True) for w in widths[:n_layers]
-        )
-        self.backwards = nn.ModuleList(
-            nn.LSTM(w, width, batch_first=True) for w in widths[:n_layers]
-        )
+        self.forwards = nn.ModuleList(make(w) for w in widths[:n_layers])
+        self.backwards = nn.ModuleList(make(w) for w in widths[:n_layers])
 
     def forward(self, words: Tensor, mask: Tensor) -> Tensor:
         """Hidden states of the words in context.
@@ -47,10 +111,29 @@ class BiLSTM(nn.Module):
         reverse = reversed_order(mask)
         for forward_lstm, backward_lstm in zip(self.forwards, self.backwards, strict=True):
             states = variational_dropout(states, self.dropout, training=self.training)
-            forward_states, _ = forward_lstm(states)
-            backward_states, _ = backward_lstm(take(states, reverse))
+            forward_states = self._read(forward_lstm, states)
+            backward_states = self._read(backward_lstm, take(states, reverse))
             states = torch.cat([forward_states, take(backward_states, reverse)], -1)
-        return states
+        return variational_dropout(states, self.output_dropout, training=self.training)
+
+    def _read(self, lstm: nn.Module, words: Tensor) -> Tensor:
+        """Run one direction of a layer: B T E -> B T H."""
+        # In floats also where words are bf16: what a sentence adds up in a memory needs the digits.
+        dtype = torch.promote_types(words.dtype, torch.float32)
+        ones = words.new_ones(len(words), 1, self.width // 2, dtype=dtype)
+        kept = variational_dropout(ones, self.recurrent_dropout, training=self.training)[:, 0]
+        if isinstance(lstm, HighwayLSTM):
+            return read_words(lstm.of_word(words), lstm.of_state, kept)
+        assert isinstance(lstm, nn.LSTM)
+        if not (self.training and self.recurrent_dropout):
+            states: Tensor = lstm(words)[0]
+            return states
+        of_word, of_state, word_bias, state_bias = lstm.all_weights[0]
+        return read_words(
+            functional.linear(words, of_word, word_bias),
+            lambda state: functional.linear(state, of_state, state_bias),
+            kept,
+        )
 
 
 class PredicateLayer(nn.Module):

@@ -78,17 +78,22 @@ def compute_loss(
     uniqueness_weight: float,
     intermediate_weight: float,
     gumbel: bool,
+    sense_per_word: bool = False,
+    unique_per_proposition: bool = False,
     soft_weight: float = 1.0,
     temperature: float = 1.0,
     n_known: Tensor | None = None,
 ) -> Losses:
-    """The loss of a batch: eq. 17 for the roles, plus the terms of the other classifiers.
+    """The loss of a batch: eq. 18 for the roles, plus the terms of the other classifiers.
 
     The weights are relative to the term of the roles, whose weight is 1.
 
-    uniqueness_weight    eta of eq. 17
+    uniqueness_weight    eta of eq. 18
     intermediate_weight  of the iterations before the last, see `weigh_iterations`
     gumbel               add Gumbel noise to role and sense logits (authors' code)
+    sense_per_word       divide the sum of the sense losses by the words of all propositions, not by
+                         the predicates (authors' code)
+    unique_per_proposition  see `sum_uniqueness`
     soft_weight          of all terms of a batch with soft targets
     temperature          of the teachers' probabilities: p ** (1 / temperature), normalized
     n_known              if the batch is one process's share of a larger one: `count_targets` of
@@ -96,12 +101,14 @@ def compute_loss(
 
     Iterations are matched with those of the teachers from the last one backwards; a student with
     more of them learns its first ones from the teachers' first.
-    The L2 term of eq. 15 is not included: the optimizer applies its gradient.
+    The L2 term of eq. 16 is not included: the optimizer applies its gradient.
     """
     targets: Gold | SoftTargets | None = batch.gold if batch.soft is None else batch.soft
     counts = count_targets(batch) if n_known is None else n_known
     # A batch without known answers has loss 0, not NaN.
     n: dict[str, Tensor] = dict(zip(TARGETS, counts.clamp(min=1), strict=True))
+    if sense_per_word:
+        n["senses"] = n["patterns"] = n["roles"]
     propositions = output.propositions
     zero = propositions.senses.new_zeros(())
 
@@ -119,7 +126,10 @@ def compute_loss(
         target, is_word = _role_targets(batch, number - len(steps), role_logits.shape, temperature)
         roles = roles + weight * (_sum_role_nll(role_logits, target, is_word) / n["roles"])
         if uniqueness_weight:
-            unique = sum_uniqueness(role_logits, target, is_word) / n["roles"]
+            unique = sum_uniqueness(
+                role_logits, target, is_word, per_proposition=unique_per_proposition
+            )
+            unique = unique / n["roles"]
             uniqueness = uniqueness + weight * uniqueness_weight * unique
     sense_logits = propositions.senses
     if gumbel:
@@ -215,10 +225,12 @@ def _sum_role_nll(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tenso
     return (entropy * is_word).sum()
 
 
-def sum_uniqueness(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tensor:
-    """Make the words of a sentence compete for each role that is filled (eq. 16).
+def sum_uniqueness(
+    role_logits: Tensor, target: Tensor, is_word: Tensor, *, per_proposition: bool = False
+) -> Tensor:
+    """Make the words of a sentence compete for each role that is filled (eq. 17).
 
-    Eq. 16 is printed without the index of the filling word and without a minus sign. This follows
+    Eq. 17 is printed without the index of the filling word and without a minus sign. This follows
     the authors' code: for every role in the gold proposition, the negative log-likelihood of the
     word that fills it in a softmax over the *words* (padding masked, NO_ROLE excluded). With
     probabilities, the words compete for each role as the teachers distribute it.
@@ -226,6 +238,8 @@ def sum_uniqueness(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tens
     role_logits  P T R
     target       P T    role ids; or P T R, probabilities
     is_word      P T
+    per_proposition  multiply the term of a proposition with its number of words, which the mean
+                 over words divides by, as the authors' code does
     ->           the sum over predicates
     """
     is_padding = ~is_word.unsqueeze(-1)
@@ -233,9 +247,13 @@ def sum_uniqueness(role_logits: Tensor, target: Tensor, is_word: Tensor) -> Tens
     if not target.is_floating_point():
         is_filled = is_word & (target != NO_ROLE_ID)
         chosen = over_words.gather(2, target.clamp(min=0).unsqueeze(-1)).squeeze(-1)  # P T
-        return -chosen.masked_fill(~is_filled, 0.0).sum()
-    is_role = torch.arange(target.shape[-1], device=target.device) != NO_ROLE_ID
-    return -(over_words.masked_fill(is_padding, 0.0) * target * is_role).sum()
+        terms = chosen.masked_fill(~is_filled, 0.0)
+    else:
+        is_role = torch.arange(target.shape[-1], device=target.device) != NO_ROLE_ID
+        terms = over_words.masked_fill(is_padding, 0.0) * target * is_role
+    if per_proposition:
+        terms = terms.flatten(1) * is_word.sum(1, keepdim=True)
+    return -terms.sum()
 
 
 def _sum_predicate_loss(logits: Tensor, batch: Batch, temperature: float) -> Tensor:

@@ -53,7 +53,9 @@ class Network(nn.Module):
     """Word vectors, encoder, predicates and senses, capsules, routing, made by `make_network`.
 
     mark_predicate  encode a sentence once for each of its predicates, with that predicate marked
-    lookup          embeddings of predicates by lemma (eq. 2); None uses the state of the predicate
+    lookup          embeddings of predicates by lemma
+    by_vector       predicates are represented by their word vectors (eq. 2); else, and without
+                    lookup, by their states
 
     The names of the modules are keys in saved weights.
     """
@@ -69,6 +71,7 @@ class Network(nn.Module):
         finder: PredicateFinder,
         senses: SenseScorer,
         lookup: nn.Embedding | None,
+        by_vector: bool,
         capsules: WordCapsuleLayer,
         routing: Routing,
         tagger: Tagger | None,
@@ -88,6 +91,7 @@ class Network(nn.Module):
         self.finder = finder
         self.senses = senses
         self.lookup = lookup
+        self.by_vector = by_vector
         self.forms = capsules  # its key in saved weights
         self.routing = routing
         self.tagger = tagger
@@ -140,23 +144,25 @@ class Network(nn.Module):
     def encode(self, batch: Batch) -> Tensor:
         """Hidden states of the words in context.
 
-        ->  B T H
+        ->  B T H, or B T H+E with the word vectors after them if they represent predicates
         """
         vectors = self.vectors(batch.inputs)  # B T E
         vectors = variational_dropout(vectors, self.vector_dropout, training=self.training)
         states: Tensor = self.encoder(vectors, batch.mask)
-        return states
+        return torch.cat([states, vectors], -1) if self.by_vector else states
 
     def score_propositions(
         self, states: Tensor, mask: Tensor, predicates: Predicates, n_iterations: int | None = None
     ) -> PropositionLogits:
         """Score the senses of each predicate and the roles of the words of its sentence.
 
-        states        B T H
+        states        B T H  by `encode`
         mask          B T    True at words
         n_iterations  of routing; None for the number set by the model
         """
         rows, positions = predicates.rows, predicates.positions
+        # Without by_vector no word vectors follow the states: P 0.
+        states, vectors = states.tensor_split([self.encoder.width], -1)
         predicate_states = states[rows, positions]  # P H
         mask = mask[rows]  # P T
         views = None
@@ -169,7 +175,9 @@ class Network(nn.Module):
             senses, patterns = self.senses(
                 predicate_states, predicates.candidates, predicates.n_candidates
             )
-            embedded = predicate_states if self.lookup is None else self.lookup(predicates.lemmas)
+            embedded = vectors[rows, positions].float() if self.by_vector else predicate_states
+            if self.lookup is not None:
+                embedded = self.lookup(predicates.lemmas)
             phrases = None if self.spans is None else self.spans(states, views, rows, mask)
             features = None
             if self.frames is not None:
@@ -201,7 +209,7 @@ class Network(nn.Module):
         states      B T H
         views       P T H'
         rows        P
-        predicates  P H
+        predicates  P H, or as wide as what represents them
         mask        P T
         features    P F M  of the roles, by their frames
         """

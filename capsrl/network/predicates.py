@@ -16,12 +16,12 @@ class PredicateFinder(nn.Module):
         self.score = nn.Linear(state_width, 1)
 
     def forward(self, states: Tensor) -> Tensor:
-        """Score the words.
+        """Score the words; the states may be followed by other numbers.
 
-        states  B T H
+        states  B T H+
         ->      B T
         """
-        logits: Tensor = self.score(states).squeeze(-1)
+        logits: Tensor = self.score(states[..., : self.score.in_features]).squeeze(-1)
         return logits
 
 
@@ -33,12 +33,12 @@ class Tagger(nn.Module):
         self.score = nn.Linear(state_width, n_tags)
 
     def forward(self, states: Tensor) -> Tensor:
-        """Score the tags.
+        """Score the tags; the states may be followed by other numbers.
 
-        states  B T H
+        states  B T H+
         ->      B T tags
         """
-        logits: Tensor = self.score(states)
+        logits: Tensor = self.score(states[..., : self.score.in_features])
         return logits
 
 
@@ -58,13 +58,16 @@ class SenseScorer(nn.Module):
         counts: Sequence[int],
         patterns: Sequence[int],
         n_patterns: int,
+        dropout: float = 0.0,
     ) -> None:
         """`counts` and `patterns` are indexed by sense id.
 
         counts    frequency of each sense in training, the initial prior
         patterns  the pattern id of each sense, `n_patterns` for a sense without one
+        dropout   on the projected state
         """
         super().__init__()
+        self.dropout = dropout
         self.of_state = nn.Linear(state_width, width)
         self.senses = nn.Embedding(len(counts), width)
         self.patterns = nn.Embedding(n_patterns + 1, width)
@@ -89,6 +92,7 @@ class SenseScorer(nn.Module):
         -> patterns   P K  logits
         """
         query = functional.elu(self.of_state(states))  # P width
+        query = functional.dropout(query, self.dropout, self.training)
         patterns = query @ self.patterns.weight.T + self.pattern_prior  # P K+1
         own = torch.einsum("ph,pch->pc", query, self.senses(candidates)) + self.prior[candidates]
         senses = own + patterns.gather(1, self.pattern_of[candidates])

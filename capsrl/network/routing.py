@@ -31,7 +31,7 @@ class RoutingResult:
 
 
 def squash(vectors: Tensor) -> Tensor:
-    """Shorten vectors to a length in [0, 1), keeping their direction (eq. 7).
+    """Shorten vectors to a length in [0, 1), keeping their direction (eq. 8).
 
     vectors  ... D
     """
@@ -43,10 +43,14 @@ def squash(vectors: Tensor) -> Tensor:
 class Routing(nn.Module):
     """The parameters of routing, in the four variants that the paper compares.
 
-    capsule+global  eqs. 8 to 12
-    capsule         eqs. 8 to 10: no global node
-    word            b = mean_k u: word capsules but no role capsules, no iterations
+    capsule+global  eqs. 9 to 13
+    capsule         eqs. 9 to 11: no global node
+    word            b = mean_k u (eq. 19): word capsules but no role capsules, no iterations
     baseline        b = u (eq. 4): the same with capsules of size 1
+
+    global_bias        of a node that is fed with squashed capsules; eq. 12 has none
+    initial_agreement  W and W_g start as this times the identity; None: Xavier's uniform numbers,
+                       also for W of eq. 12
     """
 
     def __init__(
@@ -56,7 +60,8 @@ class Routing(nn.Module):
         n_roles: int,
         size: int,
         global_from: str,
-        initial_agreement: float = 1.0,
+        global_bias: bool = True,
+        initial_agreement: float | None = 1.0,
         frames_at: str = "first",
     ) -> None:
         super().__init__()
@@ -67,10 +72,15 @@ class Routing(nn.Module):
         self.has_node = variant == "capsule+global"
         self.global_from = global_from
         if self.iterates:
-            self.agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W of eq. 10
+            self.agreement = nn.Parameter((initial_agreement or 0.0) * torch.eye(size))  # W, eq. 11
         if self.has_node:
-            self.node = nn.Linear(size * n_roles, size, bias=global_from == "squashed")  # eq. 11
-            self.node_agreement = nn.Parameter(initial_agreement * torch.eye(size))  # W_g, eq. 12
+            has_bias = global_bias and global_from == "squashed"
+            self.node = nn.Linear(size * n_roles, size, bias=has_bias)  # eq. 12
+            self.node_agreement = nn.Parameter(self.agreement.detach().clone())  # W_g, eq. 13
+        if initial_agreement is None:
+            for weight in self.parameters():
+                if weight.dim() > 1:
+                    nn.init.xavier_uniform_(weight)
 
     def forward(
         self,
@@ -99,7 +109,7 @@ class Routing(nn.Module):
         for iteration in range(n_iterations):
             if iteration > 0:
                 weights = logits.softmax(-1) * present  # P T R
-            intermediate = words.pull(weights)  # s of eq. 8, P R D
+            intermediate = words.pull(weights)  # s of eq. 9, P R D
             capsules = squash(intermediate)
             directions = capsules @ self.agreement
             if self.has_node:
@@ -162,8 +172,8 @@ def route_predicates(
         return route(*given)
     inputs = zip(*(each.tensor_split(chunks) for each in given), strict=True)
     results = [
-        # No random numbers are drawn inside: dropout was applied before.
-        checkpoint(route, *chunk, use_reentrant=False, preserve_rng_state=False)
+        # What is dropped inside must be dropped again when the chunk is computed again.
+        checkpoint(route, *chunk, use_reentrant=False, preserve_rng_state=layer.dropout > 0)
         for chunk in inputs
     ]
     return RoutingResult(

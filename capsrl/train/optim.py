@@ -28,37 +28,40 @@ def make_groups(
     transformer_rate: float,
     layer_decay: float,
     weight_decay: float,
+    l2_on: str = "all",
 ) -> list[dict[str, Any]]:
     """Group parameters by learning rate and weight decay; `base_rate` is the rate after warm-up.
 
     layers   depth of the parameters of a fine-tuned transformer, by name: 0 for its embeddings,
              then 1, 2, ... upwards. The top layer has transformer_rate, each layer below it
              layer_decay times the rate of the layer above
+    l2_on    mix: only the weights of mixed layers get the L2 term of `make_optimizer`
     Biases and norms (vectors) have no weight decay.
     """
     top = max(layers.values(), default=0)
-    groups: dict[tuple[float, float], list[nn.Parameter]] = {}
+    groups: dict[tuple[float, float, bool], list[nn.Parameter]] = {}
     for name, weight in parameters:
         depth = layers.get(name)
         rate = learning_rate if depth is None else transformer_rate * layer_decay ** (top - depth)
         decay = weight_decay if weight.dim() > 1 else 0.0
-        groups.setdefault((rate, decay), []).append(weight)
+        has_l2 = l2_on == "all" or name.endswith(".mix.weights")
+        groups.setdefault((rate, decay, has_l2), []).append(weight)
     return [
-        {"params": weights, "lr": rate, "base_rate": rate, "weight_decay": decay}
-        for (rate, decay), weights in groups.items()
+        {"params": weights, "lr": rate, "base_rate": rate, "weight_decay": decay, "has_l2": has_l2}
+        for (rate, decay, has_l2), weights in groups.items()
     ]
 
 
 def make_optimizer(groups: list[dict[str, Any]], *, l2: float) -> Optimizer:
-    """Make Adam with the L2 term of eq. 15 if `l2` is not 0, else AdamW; fused on a GPU.
+    """Make Adam with the L2 term of eq. 16 if `l2` is not 0, else AdamW; fused on a GPU.
 
     The gradient of l2 * |weights|^2 is 2 * l2 * weights, which Adam's weight_decay adds to the
-    gradient of every parameter, after clipping.
+    gradient of the parameters that have it, after clipping.
     """
     fused = groups[0]["params"][0].is_cuda
     if l2 > 0:
         for group in groups:
-            group["weight_decay"] = 2 * l2
+            group["weight_decay"] = 2 * l2 if group["has_l2"] else 0.0
         return Adam(groups, fused=fused)
     return AdamW(groups, fused=fused)
 

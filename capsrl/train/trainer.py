@@ -205,6 +205,7 @@ def make_trainer(recipe: Recipe, network: Network, processes: Processes) -> Trai
         transformer_rate=train.transformer_rate,
         layer_decay=train.layer_decay,
         weight_decay=train.weight_decay,
+        l2_on=loss.l2_on,
     )
     with_weights = partial(
         compute_loss,
@@ -215,6 +216,8 @@ def make_trainer(recipe: Recipe, network: Network, processes: Processes) -> Trai
         uniqueness_weight=loss.uniqueness,
         intermediate_weight=loss.intermediate_weight,
         gumbel=loss.gumbel,
+        sense_per_word=loss.sense_per == "word",
+        unique_per_proposition=loss.uniqueness_per == "proposition",
         soft_weight=distill.weight,
         temperature=distill.temperature,
     )

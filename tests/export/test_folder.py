@@ -43,6 +43,21 @@ def test_encoders_unlike_bert_are_refused(tmp_path):
         export(tmp_path / "model")
 
 
+@pytest.mark.parametrize(
+    ("settings", "key"),
+    [
+        ({"encoder": {"highway": True}}, "model.encoder.highway"),
+        ({"predicate": "vector"}, "model.capsules.predicate = vector"),
+    ],
+)
+def test_settings_without_a_graph_are_refused(tmp_path, settings, key):
+    write_encoder(tmp_path / "encoder")
+    config = make_config(embeddings={"transformer": str(tmp_path / "encoder")}, **settings)
+    make_labeler(config).save(tmp_path / "model")
+    with pytest.raises(ModelError, match=f"cannot be exported with {key}; label with torch"):
+        export(tmp_path / "model")
+
+
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
@@ -116,6 +131,13 @@ VARIANTS = {
     "phrases without views": {"form": "dense", "encoder": {"layers": 0}, "phrase_width": 3},
     "lemmas looked up": {"predicate": "lookup", "lookup_width": 7, "encoder": {"layers": 0}},
     "squashed node": {"global_from": "squashed", "encoder": {"predicate_width": 4}},
+    "as in the authors' code": {
+        "global_from": "squashed",
+        "global_bias": False,
+        "xavier": True,
+        "projection_dropout": 0.3,
+        "encoder": {"recurrent_dropout": 0.3, "output_dropout": 0.3},
+    },
     "no node": {"variant": "capsule", "form": "factored"},
     "word": {"variant": "word", "encoder": {"predicate_width": 4}},
     "baseline": {"variant": "baseline", "form": "factored"},

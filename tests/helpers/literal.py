@@ -1,7 +1,10 @@
 """The paper's equations written literally: every word capsule is built before it is summed.
 
-The oracle for capsrl.network.capsules and capsrl.network.routing, which must compute the same.
+The oracle for capsrl.network.capsules and capsrl.network.routing, which must compute the same; also
+an LSTM in numbers, with and without highway, for capsrl.network.encoder.
 """
+
+import math
 
 import torch
 from torch import Tensor
@@ -12,7 +15,7 @@ from capsrl.network.routing import Routing
 
 
 def word_capsules(layer: WordCapsuleLayer, words: Tensor, predicates: Tensor) -> Tensor:
-    """Every u[i, j, k] = x_i W_jk p (eq. 6), or C (A x * B p).
+    """Every u[i, j, k] = x_i W_jk p (eq. 7), or C (A x * B p).
 
     words       P T H
     predicates  P H
@@ -29,7 +32,7 @@ def word_capsules(layer: WordCapsuleLayer, words: Tensor, predicates: Tensor) ->
 def route(
     u: Tensor, mask: Tensor, routing: Routing, *, n_iterations: int
 ) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
-    """Algorithm 1 with eqs. 7 to 12.
+    """Algorithm 1 with eqs. 8 to 13.
 
     u     P T R D
     mask  P T      True at words
@@ -39,17 +42,57 @@ def route(
     logits, roles, nodes = [b], [], []
     for _ in range(n_iterations):
         c = b.softmax(-1) * mask.unsqueeze(-1)
-        s = (c.unsqueeze(-1) * u).sum(1)  # eq. 8
+        s = (c.unsqueeze(-1) * u).sum(1)  # eq. 9
         squared = (s * s).sum(-1, keepdim=True)
-        v = squared / (1 + squared) * s / (squared + 1e-8).sqrt()  # eq. 7
-        b = b + (u * (v @ routing.agreement).unsqueeze(1)).sum(-1)  # eq. 10
+        v = squared / (1 + squared) * s / (squared + 1e-8).sqrt()  # eq. 8
+        b = b + (u * (v @ routing.agreement).unsqueeze(1)).sum(-1)  # eq. 11
         if routing.has_node:
             source = s if routing.global_from == "intermediate" else v.clamp(min=0)
-            g = source.flatten(1) @ routing.node.weight.T  # eq. 11
+            g = source.flatten(1) @ routing.node.weight.T  # eq. 12
             if routing.node.bias is not None:
                 g = g + routing.node.bias
-            b = b + (u * (g @ routing.node_agreement)[:, None, None]).sum(-1)  # eq. 12
+            b = b + (u * (g @ routing.node_agreement)[:, None, None]).sum(-1)  # eq. 13
             nodes.append(g)
         logits.append(b)
         roles.append(v)
     return logits, roles, nodes
+
+
+def lstm(words, of_word, of_state, bias, kept):
+    """The states of one sentence, number by number; with a highway if there are five gates.
+
+    words     T E
+    of_word   4H E or 6H E: input, forget, cell and output gate, then gate and projection of highway
+    of_state  4H H or 5H H
+    bias      4H or 5H
+    kept      H    factors on the state that a word passes on
+    ->        T H
+    """
+    width = len(kept)
+    state = memory = [0.0] * width
+    states = []
+    for word in words:
+
+        def gate(number, unit, word=word, state=state):
+            row = number * width + unit
+            total = bias[row] + sum(w * x for w, x in zip(of_word[row], word, strict=True))
+            passed = [r * k for r, k in zip(state, kept, strict=True)]
+            return total + sum(w * r for w, r in zip(of_state[row], passed, strict=True))
+
+        def sigmoid(x):
+            return 1 / (1 + math.exp(-x))
+
+        new_state, new_memory = [], []
+        for unit in range(width):
+            cell = sigmoid(gate(1, unit)) * memory[unit]
+            cell += sigmoid(gate(0, unit)) * math.tanh(gate(2, unit))
+            out = sigmoid(gate(3, unit)) * math.tanh(cell)
+            if len(bias) == 5 * width:
+                share = sigmoid(gate(4, unit))
+                read = sum(w * x for w, x in zip(of_word[5 * width + unit], word, strict=True))
+                out = share * out + (1 - share) * read
+            new_memory.append(cell)
+            new_state.append(out)
+        state, memory = new_state, new_memory
+        states.append(state)
+    return states

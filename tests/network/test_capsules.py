@@ -49,7 +49,7 @@ def test_push_is_a_product_with_vectors(form):
 
 
 def test_dense_capsules_are_bilinear_forms():
-    """Eq. 6 for one entry, index by index; a 1 is appended to each."""
+    """Eq. 7 for one entry, index by index; a 1 is appended to each."""
     layer, words, predicates = make("dense")
     x = torch.nn.functional.elu(layer.of_word(words))[1, 2].tolist() + [1.0]
     p = torch.nn.functional.elu(layer.of_predicate(predicates))[1].tolist() + [1.0]
@@ -87,3 +87,28 @@ def test_shared_states(form, n_view):
     vectors = torch.randn(P, R, D).double()
     expected = layer(words, predicates).push(vectors)
     assert_close(shared.push(vectors), expected, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("form", ["dense", "factored"])
+def test_dropout_after_the_projection(form):
+    """Words and predicate lose whole dimensions, all words of a predicate the same ones."""
+    layer, words, predicates = make(form)
+    whole = layer(words, predicates)
+    layer.dropout = 0.5
+    dropped = layer(words, predicates)
+    ratio = dropped.joint / whole.joint
+    assert_close(ratio, ratio[:, :1].expand_as(ratio))
+    assert_close(ratio.round(decimals=9).unique(), torch.tensor([0.0, 4.0]).double())
+    if form == "dense":
+        assert bool((dropped.words[..., -1] == 1).all())  # the constant is kept
+        ratio = (dropped.words / whole.words)[..., :-1]
+        assert_close(ratio, ratio[:, :1].expand_as(ratio))
+        assert_close(ratio.round(decimals=9).unique(), torch.tensor([0.0, 2.0]).double())
+        p = torch.nn.functional.elu(layer.of_predicate(predicates))
+        # A column of the weight that a predicate does not use cannot change its forms.
+        used = torch.autograd.grad(dropped.forms[0].sum(), layer.weight)[0][0, 0, 0]
+        kept = used[:-1] != 0
+        assert 0 < int(kept.sum()) < M and used[-1] == 1
+        assert_close(used[:-1][kept], 2 * p[0][kept])
+    evaluated = layer.eval()(words, predicates).joint
+    assert_close(evaluated, whole.joint)

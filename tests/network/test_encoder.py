@@ -3,7 +3,8 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from capsrl.network.encoder import BiLSTM, PredicateLayer, variational_dropout
+from capsrl.network.encoder import BiLSTM, HighwayLSTM, PredicateLayer, variational_dropout
+from tests.helpers import literal
 
 LENGTHS = (4, 1, 3)
 MASK = torch.arange(4) < torch.tensor(LENGTHS)[:, None]
@@ -103,3 +104,101 @@ def test_no_predicates():
     layer = PredicateLayer(6, width=5, dropout=0.0)
     none = torch.zeros(0, dtype=torch.long)
     assert layer(torch.randn(3, 4, 6), MASK[none], none, none).shape == (0, 4, 10)
+
+
+def encoder_of(*, highway, n_layers=1, **dropout):
+    torch.manual_seed(1)
+    encoder = BiLSTM(6, width=5, n_layers=n_layers, dropout=0.0, highway=highway, **dropout)
+    for parameter in encoder.parameters():  # zeros and ones could hide a mistake
+        nn.init.normal_(parameter, std=0.5)
+    return encoder.double()
+
+
+def in_loops(lstm, words, kept):
+    """The states of one sentence by `literal.lstm`."""
+    if isinstance(lstm, HighwayLSTM):
+        of_word, of_state, bias = lstm.of_word.weight, lstm.of_state.weight, lstm.of_state.bias
+    else:
+        of_word, of_state, *biases = lstm.all_weights[0]
+        bias = sum(biases)
+    states = literal.lstm(*(each.tolist() for each in (words, of_word, of_state, bias, kept)))
+    return torch.tensor(states).double()
+
+
+@pytest.mark.parametrize("highway", [False, True])
+def test_two_layers_in_loops(highway):
+    encoder = encoder_of(highway=highway, n_layers=2).eval()
+    words = torch.randn(3, 4, 6).double()
+    states = encoder(words, MASK)
+    for row, length in enumerate(LENGTHS):
+        expected = words[row, :length]
+        for forwards, backwards in zip(encoder.forwards, encoder.backwards, strict=True):
+            ahead = in_loops(forwards, expected, torch.ones(5))
+            back = in_loops(backwards, expected.flip(0), torch.ones(5)).flip(0)
+            expected = torch.cat([ahead, back], -1)
+        assert_close(states[row, :length], expected, atol=1e-6, rtol=0)
+
+
+@pytest.mark.parametrize("highway", [False, True])
+def test_dropout_on_the_recurrence_in_loops(highway):
+    encoder = encoder_of(highway=highway, recurrent_dropout=0.4)
+    words = torch.randn(3, 4, 6).double()
+    torch.manual_seed(2)
+    states = encoder(words, MASK)
+    torch.manual_seed(2)
+    ones = torch.ones(3, 1, 5).double()
+    ahead, back = (variational_dropout(ones, 0.4, training=True)[:, 0] for _ in range(2))
+    assert {*ahead.unique().tolist()} == {0.0, 1 / 0.6} and not torch.equal(ahead, back)
+    for row, length in enumerate(LENGTHS):
+        own = words[row, :length]
+        expected = [in_loops(encoder.forwards[0], own, ahead[row])]
+        expected.append(in_loops(encoder.backwards[0], own.flip(0), back[row]).flip(0))
+        assert_close(states[row, :length], torch.cat(expected, -1), atol=1e-6, rtol=0)
+
+
+def test_dropout_on_the_recurrence_ends_with_training():
+    plain, dropped = (encoder_of(highway=False, recurrent_dropout=rate) for rate in (0.0, 0.5))
+    words = torch.randn(3, 4, 6).double()
+    assert not torch.equal(plain(words, MASK), dropped(words, MASK))
+    assert torch.equal(plain.eval()(words, MASK), dropped.eval()(words, MASK))
+
+
+def test_dropout_on_the_output():
+    plain, dropped = (encoder_of(highway=False, output_dropout=rate) for rate in (0.0, 0.5))
+    words = torch.randn(3, 4, 6).double()
+    ratio = dropped(words, MASK) / plain(words, MASK)
+    assert_close(ratio.unique(dim=1), ratio[:, :1])  # the same at every word
+    assert_close(ratio.round(decimals=9).unique(), torch.tensor([0.0, 2.0]).double())
+    assert torch.equal(plain.eval()(words, MASK), dropped.eval()(words, MASK))
+
+
+@pytest.mark.parametrize("choices", [{"highway": True}, {"highway": False}], ids=str)
+def test_steps_have_gradients_and_ignore_padding(choices):
+    encoder = encoder_of(**choices, n_layers=2, recurrent_dropout=0.3)
+    words = torch.randn(3, 4, 6).double().requires_grad_()
+    torch.manual_seed(3)
+    before = encoder(words, MASK)
+    before[MASK].square().sum().backward()
+    assert bool((words.grad[~MASK] == 0).all()) and bool((words.grad[MASK] != 0).any(-1).all())
+    assert all(bool((weight.grad != 0).any()) for weight in encoder.parameters())
+    with torch.no_grad():
+        words[~MASK] = 100.0
+        torch.manual_seed(3)
+        assert_close(encoder(words, MASK)[MASK], before[MASK], atol=0, rtol=0)
+
+
+def test_memory_is_not_rounded_in_mixed_precision():
+    encoder = encoder_of(highway=True, n_layers=2).float()
+    words, mask = torch.randn(2, 40, 6), torch.ones(2, 40, dtype=torch.bool)
+    expected = encoder(words, mask)
+    with torch.autocast("cpu", torch.bfloat16):
+        states = encoder(words.bfloat16(), mask)
+    assert states.dtype == torch.float32
+    assert_close(states, expected, atol=0.2, rtol=0.1)
+
+
+def test_start_of_a_highway():
+    lstm = HighwayLSTM(9, 4)
+    for block in lstm.of_state.weight.detach().split(4):
+        assert_close(block @ block.T, torch.eye(4), atol=1e-5, rtol=0)
+    assert lstm.of_state.bias.tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 12

@@ -112,6 +112,47 @@ def test_uniqueness_in_loops(network, batch):
     assert losses.total.item() == pytest.approx(losses.roles.item() + 0.25 * expected, abs=1e-5)
 
 
+def test_uniqueness_per_proposition_in_loops(network, batch):
+    """The authors' code repeats the term of a proposition at each of its words."""
+    output = network(batch)
+    logits, gold = output.propositions.routing.final.tolist(), batch.gold.roles.tolist()
+    lengths = [sum(role != IGNORED for role in row) for row in gold]
+    terms = [
+        uniqueness_in_loops([b], [row]) * n for b, row, n in zip(logits, gold, lengths, strict=True)
+    ]
+    repeated = [term for term, n in zip(terms, lengths, strict=True) for _ in range(n)]
+    expected = sum(repeated) / len(repeated)
+    weights = {**ONLY_ROLES, "uniqueness_weight": 0.25, "unique_per_proposition": True}
+    losses = compute_test_loss(output, batch, **weights)
+    assert losses.uniqueness.item() == pytest.approx(0.25 * expected, rel=1e-5)
+    sure = torch.nn.functional.one_hot(batch.gold.roles.clamp(min=0), len(logits[0][0])).float()
+    soft = sum_uniqueness(
+        output.propositions.routing.final, sure, batch.gold.roles != IGNORED, per_proposition=True
+    )
+    assert soft.item() == pytest.approx(expected * len(repeated), rel=1e-5)
+
+
+def test_senses_per_word(network, batch):
+    output = network(batch)
+    per_predicate, per_word = (
+        compute_test_loss(output, batch, sense_weight=2.0, sense_per_word=each)
+        for each in (False, True)
+    )
+    known = [int((ids != IGNORED).sum()) for ids in (batch.gold.senses, batch.gold.patterns)]
+    senses, patterns = (
+        sum_nll(logits, gold)
+        for logits, gold in (
+            (output.propositions.senses, batch.gold.senses),
+            (output.propositions.patterns, batch.gold.patterns),
+        )
+    )
+    n_words = sum(len(s.words) * len(s.propositions) for s in SENTENCES)
+    expected = 2 * (senses / known[0] + 0.1 * patterns / known[1])
+    assert_close(per_predicate.senses, expected)
+    assert_close(per_word.senses, 2 * (senses + 0.1 * patterns) / n_words)
+    assert per_word.roles.item() == per_predicate.roles.item()
+
+
 def test_uniqueness_ignores_padding():
     logits = torch.randn(2, 3, 4, requires_grad=True)
     gold = torch.tensor([[1, 0, IGNORED], [2, IGNORED, IGNORED]])

@@ -35,7 +35,11 @@ CHOICES = [
     {"variant": variant, "form": form} for variant in VARIANTS for form in ("dense", "factored")
 ] + [
     {"predicate": "lookup"},
+    {"predicate": "vector"},
+    {"predicate": "vector", "encoder": {"predicate_width": 6}},
     {"global_from": "squashed"},
+    {"global_from": "squashed", "global_bias": False, "xavier": True},
+    {"encoder": {"layers": 2, "highway": True}},
     {"encoder": {"layers": 3}},
     {"encoder": {"layers": 0, "predicate_width": 6}},
 ]
@@ -123,6 +127,21 @@ def test_lookup_depends_on_the_lemma():
             network(collate(network, [s])).propositions.routing.final for s in (SENTENCES[1], other)
         )
     assert (one - two).abs().max() > 0.01
+
+
+def test_predicates_by_their_word_vectors():
+    """Eq. 2: what is combined with the words is the vector that the encoder reads."""
+    network = network_of(predicate="vector", encoder={"width": 7})
+    batch = collate(network, SENTENCES)
+    given = []
+    network.forms.of_predicate.register_forward_pre_hook(lambda _, inputs: given.extend(inputs))
+    with torch.no_grad():
+        network(batch)
+        vectors = network.vectors(batch.inputs)
+    assert vectors.shape[-1] != network.encoder.width
+    rows, positions = batch.predicates.rows.tolist(), batch.predicates.positions.tolist()
+    for found, row, position in zip(given[0], rows, positions, strict=True):
+        assert_close(found, vectors[row, position])
 
 
 def test_lookup_of_an_unseen_lemma_is_zeros():

@@ -18,6 +18,7 @@ VARIANTS = pytest.mark.parametrize(
         ("capsule", "intermediate"),
         ("capsule+global", "intermediate"),
         ("capsule+global", "squashed"),
+        ("capsule+global", "squashed, no bias"),
     ],
 )
 
@@ -28,7 +29,10 @@ def make(form, variant, global_from="intermediate", *, size=D, n=P, std=0.5):
     layer = WordCapsuleLayer(
         word_width=H, predicate_width=H, n_roles=R, size=size, rank=M, form=form
     )
-    routing = Routing(variant=variant, n_roles=R, size=size, global_from=global_from)
+    source, *without = global_from.split(", ")
+    routing = Routing(
+        variant=variant, n_roles=R, size=size, global_from=source, global_bias=not without
+    )
     for parameter in [*layer.parameters(), *routing.parameters()]:
         torch.nn.init.normal_(parameter, std=std)
     words = torch.randn(n, T, H, dtype=torch.float64, requires_grad=True)
@@ -70,14 +74,16 @@ def route_in_loops(u, routing, n_iterations):
 
 
 def node_in_loops(s, v, routing):
-    """Eq. 11, or its form in the authors' code; zeros without a node."""
+    """Eq. 12, or its form in the authors' code; zeros without a node."""
     size = len(s[0])
     if not routing.has_node:
         return [0.0] * size
     if routing.global_from == "intermediate":
         source, bias = [x for row in s for x in row], [0.0] * size
     else:
-        source, bias = [max(x, 0.0) for row in v for x in row], routing.node.bias.tolist()
+        source, bias = [max(x, 0.0) for row in v for x in row], [0.0] * size
+        if routing.node.bias is not None:
+            bias = routing.node.bias.tolist()
     rows = zip(routing.node.weight.tolist(), bias, strict=True)
     return [b + sum(w * x for w, x in zip(row, source, strict=True)) for row, b in rows]
 
@@ -304,3 +310,54 @@ def test_word_capsules_are_never_built(form):
         literal.word_capsules(layer, words, predicates)
     assert explicit.size >= P * n_words * n_roles * size
     assert implicit.size < P * n_words * n_roles * size / 2
+
+
+@pytest.mark.parametrize("global_from", ["intermediate", "squashed"])
+@pytest.mark.parametrize("global_bias", [True, False])
+def test_only_a_squashed_node_may_have_a_bias(global_from, global_bias):
+    routing = Routing(
+        variant="capsule+global",
+        n_roles=R,
+        size=D,
+        global_from=global_from,
+        global_bias=global_bias,
+    )
+    assert (routing.node.bias is not None) == (global_bias and global_from == "squashed")
+
+
+def test_start_of_the_agreement():
+    torch.manual_seed(0)
+    settings = {"variant": "capsule+global", "n_roles": 50, "size": 16, "global_from": "squashed"}
+    identity = Routing(**settings, initial_agreement=0.1)
+    assert torch.equal(identity.agreement, 0.1 * torch.eye(16))
+    assert torch.equal(identity.node_agreement, 0.1 * torch.eye(16))
+    xavier = Routing(**settings, initial_agreement=None)
+    for weight in (xavier.agreement, xavier.node_agreement, xavier.node.weight):
+        bound = math.sqrt(6 / sum(weight.shape))
+        assert 0.9 * bound < weight.abs().max() <= bound
+        assert weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.1)
+    assert not torch.equal(xavier.agreement, xavier.node_agreement)
+
+
+def test_chunks_drop_the_same_again():
+    """A chunk that is computed again for its gradient has the same dropout."""
+    layer, routing, words, predicates, mask = make("factored", "capsule+global", n=6)
+    layer.dropout = 0.5
+    leaves = [words, *layer.parameters(), *routing.parameters()]
+    target = torch.randn(6, T, R)
+
+    def gradients(route):
+        torch.manual_seed(5)
+        return torch.autograd.grad((route() * target).sum(), leaves)
+
+    def chunked():
+        return route_predicates(
+            layer, routing, words, predicates, mask, n_iterations=2, chunks=3
+        ).final
+
+    def parts():
+        given = zip(*(each.split(2) for each in (words, predicates, mask)), strict=True)
+        return torch.cat([routing(layer(w, p), m, n_iterations=2).final for w, p, m in given])
+
+    for ours, theirs in zip(gradients(chunked), gradients(parts), strict=True):
+        assert_close(ours, theirs, atol=1e-10, rtol=0)

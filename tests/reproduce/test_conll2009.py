@@ -29,7 +29,6 @@ SMALL = """\
 model.encoder.width = 8
 model.capsules.rank = 8
 model.capsules.size = 4
-model.capsules.lookup_width = 8
 train.epochs = 2
 train.learning_rate = 0.01
 """
@@ -106,7 +105,7 @@ def check(runs: list[RunResult], report: str) -> None:
             ("elmo", None) if english else (None, f"cc.{run.paper}.300.bin")
         )
         assert recipe["model.encoder.layers"] == (3 if run.paper in ("en", "cs") else 2)
-        assert recipe["model.capsules.predicate"] == "lookup"
+        assert recipe["model.capsules.predicate"] == "state"
         assert (recipe["loss.l2"], recipe["data.language"]) == (4e-4, run.paper)
     assert len(titles(report)) == 10
     # Claims need more seeds and settings; every other section has its numbers.
@@ -131,7 +130,7 @@ def test_the_settings_are_those_of_the_paper(checkout):
         recipe = run.recipe
         assert (recipe.model.encoder.width, recipe.model.capsules.size) == (500, 16)
         assert (recipe.train.learning_rate, recipe.loss.l2) == (1e-4, 4e-4)
-        assert recipe.model.capsules.lookup_width == (1024 if run.corpus.paper == "en" else 300)
+        assert (recipe.loss.sense_per, recipe.loss.uniqueness_per) == ("word", "proposition")
         assert recipe.model.embeddings.tags == 0  # no syntax
 
 

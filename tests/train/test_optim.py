@@ -8,6 +8,7 @@ import pytest
 import torch
 from torch import nn
 
+from capsrl.network.embeddings.frozen import LayerMix
 from capsrl.train.optim import (
     Gradient,
     MovingAverage,
@@ -60,7 +61,7 @@ def test_layer_decay():
     }
 
 
-def test_l2_is_the_gradient_of_equation_15():
+def test_l2_is_the_gradient_of_equation_16():
     ours, literal = make_net(), make_net()
     l2, x = 0.05, torch.randn(5, 3)
     optimizer = make_optimizer(groups_of(ours), l2=l2)
@@ -75,6 +76,25 @@ def test_l2_is_the_gradient_of_equation_15():
         reference.step()
     for mine, theirs in zip(ours.parameters(), literal.parameters(), strict=True):
         torch.testing.assert_close(mine, theirs, atol=1e-6, rtol=1e-5)
+
+
+def test_l2_on_the_weights_of_mixed_layers():
+    class Source(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mix = LayerMix(3)
+
+    net = nn.ModuleDict({"elmo": Source(), "other": nn.Linear(2, 2)})
+    optimizer = make_optimizer(groups_of(net, l2_on="mix"), l2=0.05)
+    found = {
+        name: group["weight_decay"]
+        for group in optimizer.param_groups
+        for name, weight in net.named_parameters()
+        if any(weight is other for other in group["params"])
+    }
+    assert isinstance(optimizer, torch.optim.Adam)
+    assert found.pop("elmo.mix.weights") == 0.1
+    assert found == dict.fromkeys(["elmo.mix.gamma", "other.weight", "other.bias"], 0.0)
 
 
 def test_weight_decay_without_l2():

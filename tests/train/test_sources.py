@@ -57,6 +57,35 @@ def test_vectors_of_all_files_are_saved(vectors, tmp_path):
     assert again.labeled_f1 == result.tests["unseen"].labeled_f1 > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("paper-english", []),
+        ("paper-english", ["model.capsules.predicate=vector"]),
+        ("authors-code", ["loss.uniqueness=0.1"]),
+    ],
+)
+def test_recipes_after_the_paper_learn(name, changes, tmp_path):
+    write_elmo(tmp_path / "elmo")
+    small = ["model.encoder.layers=2", "model.encoder.width=16", "model.capsules.rank=16"]
+    data = {"train": TINY.parent / "tiny" / "train.conll09", "dev": UNSEEN, "test": ""}
+    recipe = read_recipe(
+        TINY.parent / f"{name}.toml",
+        [
+            *(f"data.{key}={value}" for key, value in data.items()),
+            *(f"data.test.unseen={UNSEEN}", f"model.embeddings.elmo={tmp_path / 'elmo'}"),
+            *(*small, *changes, "train.epochs=6", "train.batch_words=60"),
+            "train.learning_rate=1e-2",
+        ],
+    )
+    result = run(recipe, tmp_path / "run", device="cpu")
+    losses = [r["loss"] for r in read_log(tmp_path / "run" / "log.jsonl") if r["kind"] == "epoch"]
+    assert losses[-1] < 0.7 * losses[0]
+    unseen = list(read_sentences(UNSEEN))
+    again = score(unseen, Labeler.load(result.model).label_sentences(unseen))
+    assert again.labeled_f1 == result.tests["unseen"].labeled_f1 > 0
+
+
 def test_word_counts_are_saved(tmp_path):
     recipe = read_recipe(TINY, [*SETTINGS, "train.epochs=1"])
     run(recipe, tmp_path / "run", device="cpu")
