@@ -228,10 +228,11 @@ def _changes(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
     """Compare right with wrong role changes, or changes to none with changes from none."""
     found = _shares(corpus.changes(claim.left, CHANGE_STEPS), claim.measure)
     shown = "{spread} % of changes to or from none go to none"
-    if claim.measure == "right":
-        steps = {n: _shares(corpus.changes(claim.left, [n]), "right") for n in CHANGE_STEPS}
+    if claim.measure != "to none":
+        steps = {n: _shares(corpus.changes(claim.left, [n]), claim.measure) for n in CHANGE_STEPS}
         parts = [f"{n} → {n + 1}: {number(share.mean, 1)}" for n, share in steps.items() if share]
-        shown = f"{{spread}} % of right and wrong changes are right ({', '.join(parts)})"
+        of = "right and wrong changes" if claim.measure == "right" else "all changes"
+        shown = f"{{spread}} % of {of} are right ({', '.join(parts)})"
     return _mean(found, float(claim.right), shown, places=1)
 
 
@@ -249,14 +250,37 @@ def _average(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None:
 
 
 def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None:
-    """Correlate the gain with the size of dev and test; results lack the size of train."""
-    found = gains(corpora, claim.measure)
-    sets = [corpus.first.measured.sets for corpus, _ in found]
-    sizes = [sum(s[name].gold_predicates for name in ("dev", "test") if name in s) for s in sets]
-    rank = spearman(sizes, [difference.mean for _, difference in found])
+    """Correlate the gain with the training propositions; a training file counts once."""
+    found: dict[tuple[int, str], list[float]] = {}
+    for corpus, difference in gains(corpora, claim.measure):
+        size = corpus.first.measured.train_propositions
+        file = corpus.first.settings.get("data.train", corpus.name)
+        if size is not None:
+            found.setdefault((size, file), []).append(difference.mean)
+    means = [Sample(tuple(values)).mean for values in found.values()]
+    rank = spearman([size for size, _ in found], means)
     if rank is None:
         return None
-    return Evidence(f"rank correlation {signed(rank)} over {counted(len(found), 'row')}")
+    return Evidence(f"rank correlation {signed(rank)} over {counted(len(found), 'training file')}")
+
+
+def sizes_evidence(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+    """Compare the gain with the fewest training sentences with the gain with all of them."""
+    gains = {}
+    for cell in corpus.cells:
+        if cell.first.axes.keys() <= {"sentences"}:
+            new, old = (
+                cell.by_seed(v, claim.where, claim.measure) for v in (claim.left, claim.right)
+            )
+            found = sample(new[seed] - old[seed] for seed in sorted(new.keys() & old.keys()))
+            if found is not None:
+                gains[int(cell.first.axes.get("sentences", 0))] = found
+    few = min((size for size in gains if size), default=None)
+    if few is None or 0 not in gains:
+        return None
+    parts = [f"{size:,}: {gain(student(gains[size]))}" for size in sorted(gains) if size]
+    parts.append(f"all: {gain(student(gains[0]))}")
+    return Evidence("; ".join(parts), welch(gains[few], gains[0]))
 
 
 TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {
@@ -270,6 +294,7 @@ TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {
     "converge": _converge,
     "growth": _growth,
     "changes": _changes,
+    "sizes": sizes_evidence,
 }
 LANGUAGE_TESTS: Mapping[str, Callable[[Sequence[CorpusRuns], Claim], Evidence | None]] = {
     "languages": _languages,
@@ -315,8 +340,9 @@ def _shares(seeds: Iterable[list[Change]], measure: str) -> Sample | None:
     """The share of right changes, or of changes to none, in percent, over seeds that have any."""
     counts = []
     for changes in seeds:
-        if measure == "right":
-            counts.append((sum(c.right for c in changes), sum(c.wrong for c in changes)))
+        if measure != "to none":
+            others = sum(c.other for c in changes) if measure == "right of all" else 0
+            counts.append((sum(c.right for c in changes), sum(c.wrong for c in changes) + others))
         else:
             to_none = [sum(c[2:]) for c in changes if c.after == NO_ROLE]
             from_none = [sum(c[2:]) for c in changes if c.before == NO_ROLE]

@@ -1,8 +1,9 @@
 """Group results by corpus, check that they can be compared, and look up their scores."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from capsrl.config import ROUTED
 from capsrl.errors import DataError
@@ -18,6 +19,7 @@ SCORES: Mapping[str, Callable[[Counts], float]] = {
     "EM": lambda counts: counts.exact_match,
     "repeated": lambda counts: counts.pred_repeated,  # propositions with a repeated role
 }
+DECODER = "+decoder"  # after a variant: the same runs, scored with the decoder of decoder.py
 # Settings in which runs of a corpus may differ.
 COMPARED = (
     "model.capsules.variant",
@@ -29,21 +31,31 @@ COMPARED = (
 
 @dataclass(frozen=True)
 class CorpusRuns:
-    """All results of one corpus, by variant, setting and seed.
+    """All results of one corpus with the same values of the axes, by variant, setting and seed.
 
     iterations, uniqueness  the main setting, which most of the runs have; variants are compared at
                             this setting
+    cells                   the same corpus with each of the values of the axes, this one first;
+                            empty if it was run with one only
+
+    Where methods take a variant, "baseline+decoder" is the baseline scored with the decoder.
     """
 
     name: str
     runs: tuple[RunResult, ...]
     iterations: int
     uniqueness: float
+    cells: tuple["CorpusRuns", ...] = ()
 
     @property
     def first(self) -> RunResult:
         """Any run, for what all runs share: language, annotation, encoder."""
         return self.runs[0]
+
+    @property
+    def axes(self) -> str:
+        """The values of the axes, such as `sentences=1000`; "" where they are the recipe's."""
+        return _axes(self.first)
 
     @property
     def is_full(self) -> bool:
@@ -63,6 +75,7 @@ class CorpusRuns:
 
     def runs_of(self, variant: str) -> tuple[RunResult, ...]:
         """The runs of a variant at the main setting, by seed."""
+        variant = variant.removesuffix(DECODER)
         return tuple(
             run
             for run in self.runs
@@ -78,7 +91,18 @@ class CorpusRuns:
 
     def score(self, variant: str, name: str, measure: str) -> Sample | None:
         """A score of a variant on a set."""
-        return scores(self.runs_of(variant), name, measure)
+        return sample(self.by_seed(variant, name, measure).values())
+
+    def by_seed(self, variant: str, name: str, measure: str) -> dict[int, float]:
+        """The same, seed by seed."""
+        kind = "decoded" if variant.endswith(DECODER) else "sets"
+        found = {run.seed: getattr(run.measured, kind).get(name) for run in self.runs_of(variant)}
+        return {seed: SCORES[measure](counts) for seed, counts in found.items() if counts}
+
+    def slips(self, variant: str, name: str, kind: str) -> Sample | None:
+        """How often a rule of the decoder was broken; `kind` is a field of Slips."""
+        found = [run.measured.slips.get(name) for run in self.runs_of(variant)]
+        return sample(getattr(each, kind) for each in found if each is not None)
 
     def difference(self, new: str, old: str, name: str, measure: str) -> Difference | None:
         """How much higher a variant scores than another; None if one was not measured."""
@@ -133,13 +157,30 @@ def scores(runs: Iterable[RunResult], name: str, measure: str) -> Sample | None:
 def group_runs(runs: Iterable[RunResult]) -> list[CorpusRuns]:
     """The corpora of some results, by language and name.
 
+    A corpus that was run with several values of an axis is the cell whose values are those of its
+    recipe, or else the one with the most runs; the others are its `cells`.
     Raises DataError if runs of one corpus cannot be compared, or if a run is there twice.
     """
-    by_name: dict[str, list[RunResult]] = {}
+    by_name: dict[str, dict[str, list[RunResult]]] = {}
     for run in runs:
-        by_name.setdefault(run.corpus, []).append(run)
-    corpora = [_group(name, found) for name, found in by_name.items()]
+        by_name.setdefault(run.corpus, {}).setdefault(_axes(run), []).append(run)
+    corpora = []
+    for name, cells in by_name.items():
+        main = min(cells, key=lambda axes: (axes != "", -len(cells[axes]), axes))
+        others = sorted(cells.keys() - {main}, key=_in_numbers)
+        found = [_group(name, cells[axes]) for axes in (main, *others)]
+        corpora.append(replace(found[0], cells=tuple(found) if others else ()))
     return sorted(corpora, key=lambda corpus: (corpus.first.language, corpus.name))
+
+
+def _axes(run: RunResult) -> str:
+    return ", ".join(f"{axis}={value}" for axis, value in run.axes.items())
+
+
+def _in_numbers(text: str) -> list[tuple[float, str]]:
+    """A key that sorts numbers in a text by their value."""
+    parts = re.split(r"(\d+(?:\.\d+)?)", text)
+    return [(float(part), "") if part[:1].isdigit() else (-1.0, part) for part in parts]
 
 
 def _group(name: str, runs: list[RunResult]) -> CorpusRuns:

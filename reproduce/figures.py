@@ -44,7 +44,7 @@ _SETTINGS: dict[Any, Any] = {
 }
 
 
-def _as_svg(draw: Callable[[Figure, T], None]) -> Callable[[T], str]:
+def as_svg(draw: Callable[[Figure, T], None]) -> Callable[[T], str]:
     """Let a function draw on an empty figure, 720 pixels wide, and return the SVG."""
 
     def plot(runs: T) -> str:
@@ -61,7 +61,7 @@ def _as_svg(draw: Callable[[Figure, T], None]) -> Callable[[T], str]:
     return plot
 
 
-@_as_svg
+@as_svg
 def plot_groups(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 3: F1 on test by sentence length and by number of arguments."""
     panels = figure.subplots(1, 2, sharey=True)
@@ -86,7 +86,7 @@ def _draw_groups(axes: Axes, corpus: CorpusRuns, kind: str) -> None:
     axes.grid(axis="y")
 
 
-@_as_svg
+@as_svg
 def plot_iterations(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 4: P, R, F1, EM on dev against the number of iterations."""
     figure.set_figheight(5.4)
@@ -99,7 +99,7 @@ def plot_iterations(figure: Figure, corpus: CorpusRuns) -> None:
     _draw_legend(figure, panels[0, 0])
 
 
-@_as_svg
+@as_svg
 def plot_duplicates(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 5: propositions of dev with a repeated role, against the number of iterations."""
     axes = figure.subplots()
@@ -133,7 +133,7 @@ def _band(found: Sample) -> tuple[float, float]:
     return found.mean - (found.deviation or 0), found.mean + (found.deviation or 0)
 
 
-@_as_svg
+@as_svg
 def plot_changes(figure: Figure, corpus: CorpusRuns) -> None:
     """Figure 6: right (blue) and wrong (orange) role changes, a matrix per step and variant."""
     roles = frequent_roles(corpus)
@@ -195,7 +195,7 @@ def _draw_changes(
     axes.grid(color="#eeeeee", linewidth=0.5)
 
 
-@_as_svg
+@as_svg
 def plot_languages(figure: Figure, corpora: Sequence[CorpusRuns]) -> None:
     """Table 5 as a figure: what refinement adds on each corpus, with 95 % intervals."""
     found = {measure: gains(corpora, measure) for measure in ("F1", "EM")}

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from capsrl.config import ROUTED
 from capsrl.labeler import Labeler
 from capsrl.score import Counts, Row, score, score_systems
-from capsrl.sentence import Argument, Proposition, Sentence
-from reproduce.results import NO_ROLE, Change, Measured
+from capsrl.sentence import Argument, Proposition, Sentence, Trace
+from reproduce.decoder import count_slips, settle
+from reproduce.results import NO_ROLE, Change, Measured, Slips
 
 MAX_ITERATIONS = 6  # figures 4 and 5 of the paper go from 1 to 6
 
@@ -22,13 +23,17 @@ def measure(labeler: Labeler, files: Mapping[str, Sequence[Sentence]]) -> Measur
     files  gold sentences: "dev", "test" and perhaps "ood"
     """
     sets: dict[str, Counts] = {}
+    decoded: dict[str, Counts] = {}
+    slips: dict[str, Slips] = {}
     breakdowns: dict[str, Mapping[str, Row]] = {}
     for name, gold in files.items():
         by = ("length", "arguments") if name == "test" else ()
-        # As in the paper, where repeated roles are counted.
-        labeled = labeler.label_sentences(gold, predicates="marked", consistent=False)
+        # Each word by itself, as in the paper, and with the decoder as control.
+        labeled, settled = _label_twice(labeler, gold)
         scores = score(gold, labeled, by=by)
         sets[name] = scores.counts
+        decoded[name] = score(gold, settled).counts
+        slips[name] = count_slips(gold, labeled)
         breakdowns |= scores.breakdowns
     dev = files["dev"]
     sweep: dict[int, Counts] = {}
@@ -42,7 +47,30 @@ def measure(labeler: Labeler, files: Mapping[str, Sequence[Sentence]]) -> Measur
         sweep=sweep,
         transitions=transitions,
         gold_roles=dict(Counter(a.role for s in dev for p in s.propositions for a in p.arguments)),
+        decoded=decoded,
+        slips=slips,
+        parameters={
+            "routing": sum(each.numel() for each in labeler.network.routing.parameters()),
+            "all": sum(each.numel() for each in labeler.network.parameters()),
+        },
     )
+
+
+def _label_twice(
+    labeler: Labeler, gold: Sequence[Sentence]
+) -> tuple[list[Sentence], list[Sentence]]:
+    """Label by the network alone, and with the decoder of decoder.py on the same beliefs."""
+    alone, settled = [], []
+    for sentence in labeler.label_sentences(
+        gold, predicates="marked", trace=True, consistent=False
+    ):
+        traces = [_trace(proposition) for proposition in sentence.propositions]
+        found = [np.array(t.roles)[settle(t.beliefs[-1], t.roles)] for t in traces]
+        settled.append(_relabel(sentence, found))
+        alone.append(
+            sentence.with_propositions(replace(each, trace=None) for each in sentence.propositions)
+        )
+    return alone, settled
 
 
 def measure_iterations(
@@ -77,10 +105,15 @@ def measure_iterations(
 
 def _labels(proposition: Proposition) -> NDArray[np.str_]:
     """The most probable role of each word after 0, 1, ... iterations: N+1 T."""
-    assert proposition.trace is not None, "traces were asked for"
-    roles: NDArray[np.str_] = np.array(proposition.trace.roles)
-    labels: NDArray[np.str_] = roles[proposition.trace.beliefs.argmax(-1)]
+    trace = _trace(proposition)
+    roles: NDArray[np.str_] = np.array(trace.roles)
+    labels: NDArray[np.str_] = roles[trace.beliefs.argmax(-1)]
     return labels
+
+
+def _trace(proposition: Proposition) -> Trace:
+    assert proposition.trace is not None, "traces were asked for"
+    return proposition.trace
 
 
 def _relabel(sentence: Sentence, labels: Sequence[NDArray[np.str_]]) -> Sentence:

@@ -3,85 +3,72 @@
 docs/paper.md describes plans; plans/tiny.toml is a small one.
 """
 
-import difflib
 import functools
 import hashlib
 import itertools
 import json
 import os
-import tomllib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from typing import Any
 
 from capsrl.config import ROUTED, Recipe
-from capsrl.errors import ConfigError, unreadable
+from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest
-from capsrl.recipe import DEFAULTS, defining_settings, read_recipe
+from capsrl.recipe import DEFAULTS, defining_settings, read_recipe, settings_by_name
 from capsrl.train.checkpoint import run_fingerprint
+from reproduce.files import cut_corpus, missing_files
+from reproduce.plan_file import flatten, read_tables
 
-Name = Annotated[str, StringConstraints(pattern=r"^[\w.+-]+$")]  # becomes part of file names
-_WANTED = {  # by pydantic's name of the error
-    "string_pattern_mismatch": "a name of letters, digits and . _ + -",
-    "too_short": "at least one item",
-}
-Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+DRAWN = ("fig1", "fig2")  # without runs, by the model that ships
+MAX_LABEL = 120  # characters of a label in the name of a folder
 
 
-class Corpus(BaseModel):
-    """A corpus of a plan; the last four fields only describe it in the report."""
+@dataclass(frozen=True)
+class Corpus:
+    """A corpus of a plan; the last four fields only describe it in the report.
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    recipe: str
-    changes: dict[str, Any] = Field(default={}, alias="set")
-    train: str
-    dev: str
-    test: str
-    ood: str | None = None
+    changes  of its recipe, as `KEY=VALUE`, with the files of the corpus
+    """
+
+    name: str
+    recipe: Path
+    changes: tuple[str, ...]
     language: str = ""
     annotation: str = ""
     encoder: str = ""
-    paper: Literal["", "ja", "es", "ca", "de", "cs", "zh", "en"] = ""
+    paper: str = ""
 
 
-class Experiment(BaseModel):
-    """Lists whose combinations are run; None takes the value of the recipe."""
+@dataclass(frozen=True)
+class Choice:
+    """One value of an axis: changes of the recipe, or another number of training sentences."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    corpora: list[str] = Field(min_length=1)
-    variants: list[Literal["baseline", "word", "capsule", "capsule+global"]] = Field(min_length=1)
-    seeds: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
-    iterations: list[Annotated[int, Field(ge=1)]] | None = Field(default=None, min_length=1)
-    uniqueness: list[Weight] | None = Field(default=None, min_length=1)
-
-
-class Plan(BaseModel):
-    """A whole plan, as in its file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-    corpora: dict[Name, Corpus] = Field(min_length=1)
-    experiments: list[Experiment] = Field(min_length=1)
+    axis: str
+    value: str
+    changes: tuple[str, ...] = ()
+    sentences: int | None = None
 
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One training that a plan asks for."""
+    """One training that a plan asks for; `axes` has the values that are not those of its recipe."""
 
-    corpus_name: str
     corpus: Corpus
     recipe: Recipe
+    axes: Mapping[str, str]
 
     @property
     def label(self) -> str:
         """What distinguishes this run from others, for people: en_ewt capsule n2 eta0 seed1."""
         capsules = self.recipe.model.capsules
-        iterations = f" n{capsules.iterations}" if capsules.variant in ROUTED else ""
-        eta = f"eta{self.recipe.loss.uniqueness:g}"
-        seed = f"seed{self.recipe.train.seed}"
-        return f"{self.corpus_name} {capsules.variant}{iterations} {eta} {seed}"
+        parts = [self.corpus.name, capsules.variant]
+        parts += [f"n{capsules.iterations}"] if capsules.variant in ROUTED else []
+        parts += [f"eta{self.recipe.loss.uniqueness:g}"]
+        parts += [f"{axis}={value}" for axis, value in self.axes.items()]
+        return " ".join([*parts, f"seed{self.recipe.train.seed}"])
 
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
@@ -96,107 +83,185 @@ class PlannedRun:
         changed = {key: value for key, value in self.settings.items() if value != DEFAULTS.get(key)}
         text = json.dumps([changed, tests], sort_keys=True)
         key = hashlib.sha256(text.encode()).hexdigest()[:8]
-        return f"{self.label.replace(' ', '_')}_{key}"
+        label = re.sub(r"[^\w.+=-]", "_", self.label)[:MAX_LABEL]
+        return f"{label}_{key}"
 
 
-def read_plan(path: Path) -> list[PlannedRun]:
-    """The runs of a plan in its order, each once; raises ConfigError naming all mistakes."""
-    plan = _parse(path)
-    overrides = {name: _overrides(corpus, path.parent) for name, corpus in plan.corpora.items()}
-    mistakes: dict[str, None] = {}  # two corpora may share a faulty recipe
-    for name, corpus in plan.corpora.items():
-        try:
-            read_recipe(path.parent / corpus.recipe, overrides[name])
-        except ConfigError as error:
-            mistakes[str(error).replace("--set", f"{path}: corpora.{name}.set")] = None
-    if mistakes:
-        raise ConfigError("\n".join(mistakes))
+def read_plan(
+    path: Path,
+    *,
+    only: str | None = None,
+    changes: Sequence[str] = (),
+    seeds: Sequence[int] | None = None,
+    cuts: Path = Path("runs/cuts"),
+) -> list[PlannedRun]:
+    """The runs of a plan in its order, each once.
+
+    only     what experiments make, such as table3: only the runs that it needs
+    changes  KEY=VALUE, of all recipes
+    seeds    instead of those of the plan
+    cuts     folder for parts of training files, if an axis asks for them
+    Raises ConfigError naming all mistakes, or all files that are missing if a corpus is.
+    """
+    tables, experiments = read_tables(path)
+    corpora = {name: _corpus(name, table, path) for name, table in tables.items()}
+    experiments = _select(experiments, only, path)
+    named = dict.fromkeys(name for one in experiments for name in one["corpora"])
+    _check_recipes([corpora[name] for name in (named if only else corpora)], path)
+    problems: dict[str, None] = {}
+    given = tuple(Choice(*_split(change), (change,)) for change in changes)
+    planned: list[tuple[PlannedRun, int | None]] = []
+    for experiment in experiments:
+        if seeds is not None:
+            experiment["seeds"] = list(seeds)
+        for name, chosen in _combinations(experiment, path.parent):
+            try:
+                planned.append(_plan(corpora[name], (*given, *chosen)))
+            except ConfigError as error:
+                where = "--set" if given else f"{path}: experiments"
+                problems[str(error).replace("--set", where)] = None
+    if problems:
+        raise ConfigError("\n".join(problems))
+    if any(not Path(file).exists() for run, _ in planned for file in _data(run.recipe)):
+        check_files(run for run, _ in planned)
     runs: dict[str, PlannedRun] = {}
-    for experiment in plan.experiments:
-        for name, changes in _combinations(experiment):
-            corpus = plan.corpora[name]
-            recipe = read_recipe(path.parent / corpus.recipe, [*overrides[name], *changes])
-            run = PlannedRun(name, corpus, recipe)
-            runs.setdefault(run.name, run)
+    for run, sentences in planned:
+        if sentences is not None:
+            cut = cut_corpus(Path(run.recipe.data.train), sentences, cuts)
+            data = replace(run.recipe.data, train=str(cut))
+            run = replace(run, recipe=replace(run.recipe, data=data))  # noqa: PLW2901
+        runs.setdefault(run.name, run)
     return list(runs.values())
 
 
-def _parse(path: Path) -> Plan:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(unreadable(path, error)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
-    try:
-        plan = Plan.model_validate(values)
-        mistakes = [
-            f"experiments.{i}.corpora: expected one of {', '.join(plan.corpora)}, got {name!r}"
-            for i, experiment in enumerate(plan.experiments)
-            for name in experiment.corpora
-            if name not in plan.corpora
-        ]
-    except ValidationError as error:
-        mistakes = [_explain(dict(one)) for one in error.errors()]
-    if mistakes:
-        raise ConfigError("\n".join(f"{path}: {mistake}" for mistake in mistakes))
-    return plan
+def _select(
+    experiments: list[dict[str, Any]], only: str | None, path: Path
+) -> list[dict[str, Any]]:
+    """The experiments that make what is asked for; none of them makes figures 1 and 2."""
+    found = [one for one in experiments if only is None or only in one.get("makes", ())]
+    if not found and only not in DRAWN:
+        names = dict.fromkeys(name for one in experiments for name in one.get("makes", ()))
+        raise ConfigError(
+            f"{path}: expected one of {', '.join((*DRAWN, *names))} to make, got {only}"
+        )
+    return found
 
 
-def _explain(error: Mapping[str, Any]) -> str:
-    """One mistake that pydantic found, in the usual shape of our messages."""
-    where = ".".join(str(part) for part in error["loc"] if part != "[key]")
-    if error["type"] == "missing":
-        return f"{where}: expected a value, got none"
-    if error["type"] == "extra_forbidden":
-        kind = {1: Plan, 3: Corpus if error["loc"][0] == "corpora" else Experiment}
-        fields = kind[len(error["loc"])].model_fields
-        known = [field.alias or name for name, field in fields.items()]
-        near = difflib.get_close_matches(str(error["loc"][-1]), known, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        return f"{where}: expected one of {', '.join(known)}, got another key{hint}"
-    wanted = _WANTED.get(error["type"], error["msg"].removeprefix("Input should be "))
-    return f"{where}: expected {wanted}, got {error['input']!r}"
+def _check_recipes(corpora: Iterable[Corpus], path: Path) -> None:
+    problems: dict[str, None] = {}  # two corpora may share a faulty recipe
+    for corpus in corpora:
+        try:
+            read_recipe(corpus.recipe, corpus.changes)
+        except ConfigError as error:
+            problems[str(error).replace("--set", f"{path}: corpora.{corpus.name}.set")] = None
+    if problems:
+        raise ConfigError("\n".join(problems))
 
 
-def _overrides(corpus: Corpus, folder: Path) -> list[str]:
-    """The changes of a corpus to its recipe, in the form of `capsrl train --set`."""
+def _plan(corpus: Corpus, chosen: Sequence[Choice]) -> tuple[PlannedRun, int | None]:
+    """One run, and the number of its training sentences if it is not to have all."""
+    own = [change for each in chosen if each.axis == "" for change in each.changes]
+    plain = _defining(read_recipe(corpus.recipe, [*corpus.changes, *own]))
+    changes = [change for each in chosen for change in each.changes]
+    recipe = read_recipe(corpus.recipe, [*corpus.changes, *changes])
+    now = _defining(recipe)
+    axes = {
+        each.axis: each.value
+        for each in chosen
+        if each.axis
+        and (
+            each.sentences is not None
+            or any(now.get(key) != plain.get(key) for key in map(_key, each.changes))
+        )
+    }
+    sentences = next((each.sentences for each in chosen if each.sentences is not None), None)
+    return PlannedRun(corpus, recipe, axes), sentences
 
-    def beside(path: str) -> str:
-        return json.dumps(os.path.normpath(folder / path), ensure_ascii=False)
 
-    tests = {"test": corpus.test, "ood": corpus.ood}
-    table = ", ".join(f"{name} = {beside(path)}" for name, path in tests.items() if path)
-    return [
-        *(
-            f"{key}={beside(value)}"
-            if isinstance(value, str) and value.startswith(("./", "../"))
-            else f"{key}={json.dumps(value, ensure_ascii=False)}"
-            for key, value in _flatten(corpus.changes)
+def check_files(runs: Iterable[PlannedRun]) -> None:
+    """Raise ConfigError naming every corpus, encoder and vector file of runs that is missing."""
+    if missing := missing_files((run.corpus.name, run.recipe) for run in runs):
+        raise ConfigError("\n".join(missing))
+
+
+def _data(recipe: Recipe) -> list[str]:
+    """The files whose contents are part of the name of a run."""
+    return [recipe.data.train, recipe.data.dev, *recipe.data.test.values(), *recipe.data.partial]
+
+
+def _defining(recipe: Recipe) -> dict[str, Any]:
+    return defining_settings(settings_by_name(recipe))
+
+
+def _key(change: str) -> str:
+    return change.partition("=")[0].strip()
+
+
+def _split(change: str) -> tuple[str, str]:
+    """The last part of the key, and the value."""
+    key, _, value = change.partition("=")
+    return key.strip().rpartition(".")[2], value.strip()
+
+
+def _corpus(name: str, table: Mapping[str, Any], path: Path) -> Corpus:
+    files = {"test": table["test"], "ood": table.get("ood")}
+    tests = ", ".join(
+        f"{key} = {_beside(path.parent, file)}" for key, file in files.items() if file
+    )
+    return Corpus(
+        name,
+        path.parent / table["recipe"],
+        (
+            *_changes(table.get("set", {}), path.parent),
+            f"data.train={_beside(path.parent, table['train'])}",
+            f"data.dev={_beside(path.parent, table['dev'])}",
+            f"data.test={{ {tests} }}",  # replaces the test files of the recipe
         ),
-        f"data.train={beside(corpus.train)}",
-        f"data.dev={beside(corpus.dev)}",
-        f"data.test={{ {table} }}",  # replaces the test files of the recipe
+        **{key: table.get(key, "") for key in ("language", "annotation", "encoder", "paper")},
+    )
+
+
+def _beside(folder: Path, path: str) -> str:
+    return json.dumps(os.path.normpath(folder / path), ensure_ascii=False)
+
+
+def _changes(values: Mapping[str, Any], folder: Path) -> Iterator[str]:
+    """Settings in the form of `capsrl train --set`."""
+    for key, value in flatten(values):
+        is_path = isinstance(value, str) and value.startswith(("./", "../"))
+        text = _beside(folder, value) if is_path else json.dumps(value, ensure_ascii=False)
+        text = "" if value == "" else text  # the default
+        yield f"{key}={text}"
+
+
+def _combinations(
+    experiment: Mapping[str, Any], folder: Path
+) -> Iterator[tuple[str, tuple[Choice, ...]]]:
+    """The corpus of every run of an experiment, and what it has of each list."""
+    axes = [
+        [_choice(axis, value, folder) for value in values]
+        for axis, values in flatten(experiment.get("axes", {}))
     ]
-
-
-def _flatten(values: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, value in values.items():
-        if isinstance(value, dict):
-            yield from _flatten(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _combinations(experiment: Experiment) -> Iterator[tuple[str, list[str]]]:
-    """(corpus, overrides) of every run of an experiment."""
+    etas = [f"loss.uniqueness={eta}" for eta in experiment.get("uniqueness", ())]
     for name, variant, seed in itertools.product(
-        experiment.corpora, experiment.variants, experiment.seeds
+        experiment["corpora"], experiment["variants"], experiment["seeds"]
     ):
         # Without routing there is nothing to iterate.
-        iterations = experiment.iterations if variant in ROUTED else None
-        steps = [[f"model.capsules.iterations={n}"] for n in iterations or []] or [[]]
-        weights = [[f"loss.uniqueness={eta}"] for eta in experiment.uniqueness or []] or [[]]
-        for step, weight in itertools.product(steps, weights):
-            changes = [f'model.capsules.variant="{variant}"', f"train.seed={seed}"]
-            yield name, [*changes, *step, *weight]
+        turns = experiment.get("iterations", ()) if variant in ROUTED else ()
+        steps = [f"model.capsules.iterations={n}" for n in turns]
+        always = (f'model.capsules.variant="{variant}"', f"train.seed={seed}")
+        for step, eta in itertools.product(steps or [""], etas or [""]):
+            own = Choice("", "", (*always, *filter(None, (step, eta))))
+            for chosen in itertools.product(*axes):
+                yield name, (own, *chosen)
+
+
+def _choice(axis: str, value: Any, folder: Path) -> Choice:  # noqa: ANN401
+    if isinstance(value, dict):
+        settings = {key: each for key, each in value.items() if key not in ("name", "sentences")}
+        changes = tuple(_changes(settings, folder))
+        return Choice(axis, value["name"], changes, value.get("sentences"))
+    if axis == "sentences":
+        return Choice(axis, str(value), sentences=None if value == "all" else value)
+    shown = value if isinstance(value, str) else f"{value:g}" if value is not True else "true"
+    return Choice(axis.rpartition(".")[2], shown, tuple(_changes({axis: value}, folder)))

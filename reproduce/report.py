@@ -2,18 +2,20 @@
 
 import base64
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markdown_it import MarkdownIt
 
 from capsrl.errors import ConfigError, DataError
-from reproduce import figures, published, tables
+from reproduce import example, figures, published, tables
 from reproduce.claims import Finding, Verdict, evaluate, evaluate_languages, tally
 from reproduce.corpora import CorpusRuns, gains, group_runs
 from reproduce.formatting import NONE, csv_text, escape, number, table
+from reproduce.plan import DRAWN
 from reproduce.results import RunResult, read_results
+from reproduce.verdict import verdict
 
 STYLE = """\
 body { font: 15px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2em auto; padding: 0 1em; }
@@ -26,56 +28,77 @@ img { width: 720px; max-width: 100%; }
 """
 
 
-def write_report(runs: Path, out: Path) -> list[Path]:
-    """Write `out`, the same as .md beside it, figures/*.svg and results/*.csv; return all paths.
+def write_report(
+    runs: Path, out: Path, *, only: str | None = None, names: Collection[str] = ()
+) -> list[Path]:
+    """Write `out`, the same as .md beside it, and figures and CSV in OUT.files; return all paths.
 
-    The same results give the same files. Raises ConfigError if `out` is not an .html file in an
-    existing folder, and DataError if there are no results or they cannot be compared.
+    The same results give the same files.
+
+    only   a table or figure, such as table3
+    names  of the runs to use; all runs of the folder by default
+    Raises ConfigError if `out` is not an .html file in an existing folder, and DataError if there
+    are no results or they cannot be compared.
     """
     if out.suffix != ".html":
         raise ConfigError(f"{out}: expected a name that ends in .html, got {out.suffix or 'none'}")
     if not out.parent.is_dir():
         raise ConfigError(f"{out}: expected an existing folder, got {out.parent}; make it first")
-    results = read_results(runs)
-    if not results:
+    results = [run for run in read_results(runs) if not names or run.name in names]
+    if not results and only not in DRAWN:
         raise DataError(
             f"{runs}: expected a folder with results (*.jsonl, *.jsonl.xz), got none; make them "
             "with python -m reproduce run PLAN"
         )
-    notes = runs / "notes.md"
-    text = notes.read_text(encoding="utf-8").strip() if notes.exists() else ""
-    markdown, files = make_report(results, text)
-    texts = {out: to_html(markdown, files), out.with_suffix(".md"): markdown}
-    texts |= {out.parent / name: content for name, content in files.items()}
-    for path, text in texts.items():
+    texts = [runs / name for name in ("discussion.md", "notes.md")]
+    discussion, notes = (
+        path.read_text(encoding="utf-8").strip() if path.exists() else "" for path in texts
+    )
+    folder = f"{out.stem}.files"
+    markdown, files = make_report(results, notes, discussion, only=only, folder=folder)
+    written = {out: to_html(markdown, files), out.with_suffix(".md"): markdown}
+    written |= {out.parent / name: content for name, content in files.items()}
+    for path, text in written.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    return list(texts)
+    return list(written)
 
 
-def make_report(runs: Sequence[RunResult], notes: str = "") -> tuple[str, dict[str, str]]:
-    """The report as Markdown, and its other files: path beside the report -> text."""
+def make_report(
+    runs: Sequence[RunResult],
+    notes: str = "",
+    discussion: str = "",
+    *,
+    only: str | None = None,
+    folder: str = "files",
+) -> tuple[str, dict[str, str]]:
+    """The report as Markdown, and its other files: path beside the report -> text.
+
+    notes, discussion  Markdown written by hand
+    only               one table or figure, with no more than it needs
+    folder             of the other files
+    """
     corpora = group_runs(runs)
     full = sorted(  # English first, as in the paper
-        (corpus for corpus in corpora if corpus.is_full),
+        (corpus for corpus in corpora if only or corpus.is_full),
         key=lambda corpus: (corpus.first.paper != "en", corpus.first.language, corpus.name),
     )
     files: dict[str, str] = {}
 
     def figure(name: str, svg: str) -> str:
         """Keep a figure for its file; return the path for the Markdown image."""
-        path = f"figures/{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.svg"
+        path = f"{folder}/{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.svg"
         files[path] = svg
         return path
 
     def data(name: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
         """Keep a table for its CSV file; return the path for the Markdown link."""
-        path = f"results/{name}.csv"
+        path = f"{folder}/{name}.csv"
         files[path] = csv_text(head, rows)
         return path
 
-    on_variants = {corpus.name: evaluate(corpus) for corpus in full}
-    on_languages = {"all corpora": evaluate_languages(corpora)}
+    on_variants = {} if only else {corpus.name: evaluate(corpus) for corpus in full}
+    on_languages = {} if only else {"all corpora": evaluate_languages(corpora)}
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         undefined=StrictUndefined,
@@ -84,11 +107,15 @@ def make_report(runs: Sequence[RunResult], notes: str = "") -> tuple[str, dict[s
         autoescape=False,  # noqa: S701 - it is Markdown
     )
     text = environment.get_template("report.md.j2").render(
+        only=only,
+        wants=lambda *names: only is None or only in names,
+        verdict=verdict,
         runs=runs,
         trainings={run.training: run for run in runs}.values(),
         corpora=corpora,
         full=full,
         notes=notes,
+        discussion=discussion,
         themes=_by_theme(on_variants) | _by_theme(on_languages),
         tally_table=_tally_table(on_variants | on_languages),
         gains={measure: [d for _, d in gains(corpora, measure)] for measure in ("F1", "EM")},
@@ -98,6 +125,7 @@ def make_report(runs: Sequence[RunResult], notes: str = "") -> tuple[str, dict[s
         claims_table=_claims_table,
         figure=figure,
         data=data,
+        example=example,
         figures=figures,
         published=published,
         tables=tables,
@@ -117,13 +145,14 @@ def _by_theme(
 
 
 def _claims_table(findings: Mapping[str, Sequence[Finding]]) -> str:
-    """The claims of one theme, with the numbers and the verdict on each corpus."""
+    """The claims of one theme that were measured, with the verdict on each corpus."""
     head = ["claim", f"paper ({published.DATA})", *findings]
     rows = [
         [found[0].claim.text, found[0].claim.paper, *(_verdict(finding) for finding in found)]
         for found in zip(*findings.values(), strict=True)
+        if any(finding.verdict is not Verdict.MISSING for finding in found)
     ]
-    return table(head, rows, len(head))
+    return table(head, rows, len(head)) if rows else ""
 
 
 def _verdict(finding: Finding) -> str:

@@ -1,5 +1,6 @@
 """Make the runs of a plan that are missing, several at a time, each in its own process."""
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -9,6 +10,7 @@ import subprocess
 import threading
 import traceback
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -161,10 +163,12 @@ def make_run(run: PlannedRun, folder: Path, *, device: str | None, commit: str) 
         name: [sentence for sentence in read_sentences(file) if sentence.words]
         for name, file in {"dev": recipe.data.dev, **recipe.data.test}.items()
     }
+    measured = measure(Labeler.load(trained.model, device=found), files)
+    size = sum(len(sentence.propositions) for sentence in read_sentences(recipe.data.train))
     records = map(json.loads, (folder / "log.jsonl").read_text(encoding="utf-8").splitlines())
     return RunResult(
         name=run.name,
-        corpus=run.corpus_name,
+        corpus=corpus.name,
         language=corpus.language,
         annotation=corpus.annotation,
         encoder=corpus.encoder,
@@ -179,16 +183,30 @@ def make_run(run: PlannedRun, folder: Path, *, device: str | None, commit: str) 
         device=torch.cuda.get_device_name(found) if found.type == "cuda" else "CPU",
         commit=commit,
         settings=run.settings,
-        measured=measure(Labeler.load(trained.model, device=found), files),
+        measured=replace(measured, train_propositions=size),
+        code=code_digest(),
+        axes=run.axes,
     )
 
 
 def code_version() -> str:
-    """The commit of this checkout, or the version of capsrl if it is not a git checkout."""
-    command = ["git", "rev-parse", "--short=7", "HEAD"]
+    """The commit of this checkout, with a mark if its files were changed since.
+
+    The version of capsrl if it is not a git checkout.
+    """
+    command = ["git", "describe", "--always", "--abbrev=7", "--exclude=*", "--dirty=+changed"]
     folder = Path(__file__).parent
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return str(capsrl.__version__)
     return done.stdout.strip()
+
+
+def code_digest() -> str:
+    """A digest of the source of capsrl: the same for runs of the same code, committed or not."""
+    folder = Path(capsrl.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:8]

@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import scipy.stats
@@ -74,6 +74,17 @@ def student(found: Sample, against: float = 0.0) -> Difference:
     if found.deviation is None:
         return Difference(mean, None)
     return Difference(mean, t_quantile(found.n - 1) * found.deviation / math.sqrt(found.n))
+
+
+def paired(new: Mapping[int, float], old: Mapping[int, float]) -> float | None:
+    """The p-value of a paired t-test over the seeds that both have; None for fewer than two."""
+    both = sorted(new.keys() & old.keys())
+    differences = [new[seed] - old[seed] for seed in both]
+    if len(both) < 2:
+        return None
+    if len(set(differences)) == 1:  # no spread: the test is undefined
+        return 0.0 if differences[0] else 1.0
+    return float(scipy.stats.ttest_1samp(differences, 0.0).pvalue)
 
 
 def t_quantile(freedom: float) -> float:

@@ -20,6 +20,26 @@ from capsrl.predict.folder import (
 )
 from capsrl.predict.manifest import listing
 from capsrl.predict.subwords import is_plain_bert, read_encoder_config
+from capsrl.settings import flatten, to_values
+
+# The settings that graphs follow, or that matter in training alone, and the values that they know
+# (None: all). Any other setting must have its default: a new one is refused until it is here.
+_KNOWN: Mapping[str, tuple[str, ...] | None] = {
+    **dict.fromkeys(("tagger", "phrase_width", "embeddings.transformer", "embeddings.fine_tune")),
+    **dict.fromkeys(f"encoder.{name}" for name in ("layers", "width", "predicate_width")),
+    **dict.fromkeys(f"{part}.dropout" for part in ("embeddings", "encoder", "capsules")),
+    **dict.fromkeys(f"encoder.{part}_dropout" for part in ("recurrent", "output")),
+    **dict.fromkeys(f"capsules.{name}" for name in ("projection_dropout", "xavier", "global_bias")),
+    **dict.fromkeys(f"capsules.{name}" for name in ("size", "rank", "iterations", "lookup_width")),
+    **dict.fromkeys(f"capsules.initial_{name}" for name in ("scale", "agreement")),
+    "capsules.routing_chunks": None,
+    "capsules.variant": ("capsule+global", "capsule", "word", "baseline"),
+    "capsules.form": ("dense", "factored"),
+    "capsules.predicate": ("lookup", "state"),
+    "capsules.global_from": ("intermediate", "squashed"),
+    "frames.roles": ("none", "first", "every"),
+    "frames.descriptions": None,
+}
 
 
 def export(folder: Path, *, int8: bool = True) -> list[Path]:
@@ -31,6 +51,7 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
     """
     config = read_config(folder)
     _check_sources(folder, config)
+    check_settings(folder, config)
     transformer = read_encoder_config(folder / TRANSFORMER)
     if not is_plain_bert(transformer):
         kind = transformer.get("model_type")
@@ -57,9 +78,6 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
 def _check_sources(folder: Path, config: ModelConfig) -> None:
     """Refuse what graphs do not exist for: only the transformer is read without torch."""
     embeddings = config.embeddings
-    if config.encoder.highway or config.capsules.predicate == "vector":
-        key = "encoder.highway" if config.encoder.highway else "capsules.predicate = vector"
-        raise ModelError(f"{folder}: cannot be exported with model.{key}; label with torch")
     sources = ("elmo", "fasttext", "learned", "characters", "tags", "mark_predicate")
     more = [name for name in sources if getattr(embeddings, name)]
     if embeddings.transformer is None or more:
@@ -68,6 +86,18 @@ def _check_sources(folder: Path, config: ModelConfig) -> None:
             f"{folder}: cannot be exported: its word vectors come from {found}, not from a "
             "transformer alone; label with torch"
         )
+
+
+def check_settings(folder: Path, config: ModelConfig) -> None:
+    """Refuse a setting that changes the network in a way that the graphs do not know."""
+    defaults = flatten(to_values(ModelConfig()))
+    for key, value in flatten(to_values(config)).items():
+        known = _KNOWN.get(key, (defaults.get(key),))
+        if known is not None and value not in known:
+            raise ModelError(
+                f"{folder}: cannot be exported: there are no graphs for model.{key} = {value!r}; "
+                "label with torch"
+            )
 
 
 def _replace_files(contents: Mapping[Path, bytes | None], mark: Path) -> None:

@@ -1,13 +1,16 @@
 """Exported models against torch, and the files of an export."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from capsrl.config import CapsulesConfig, EmbeddingsConfig, ModelConfig
 from capsrl.errors import ModelError
 from capsrl.labeler import Labeler
 from capsrl.predict.folder import choose_runtime, find_stored
+from capsrl.settings import list_settings
 from tests.helpers.crashes import crashes
 from tests.helpers.tiny_networks import (
     SENTENCES,
@@ -24,7 +27,7 @@ from tests.helpers.tiny_networks import (
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from capsrl.export.folder import export  # noqa: E402
+from capsrl.export.folder import _KNOWN, check_settings, export  # noqa: E402
 
 
 def test_models_that_need_torch_are_refused(tmp_path):
@@ -32,6 +35,30 @@ def test_models_that_need_torch_are_refused(tmp_path):
     with pytest.raises(ModelError, match="come from learned, characters, not from a"):
         export(tmp_path / "model")
     assert not list((tmp_path / "model").glob("*.onnx"))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WithSquash(CapsulesConfig):
+    """The settings of somebody's variant, which no graph has."""
+
+    squash: str = "unit"
+
+
+def test_settings_without_graphs_are_refused():
+    config = ModelConfig(embeddings=EmbeddingsConfig(transformer="x"))
+    check_settings(Path("model"), config)
+    capsules = {
+        "capsules.squash = 'ring'": WithSquash(squash="ring"),
+        "capsules.form = 'new'": CapsulesConfig(form="new"),
+    }
+    for setting, changed in capsules.items():
+        with pytest.raises(ModelError, match=f"model: cannot be exported: .* model.{setting};"):
+            check_settings(Path("model"), dataclasses.replace(config, capsules=changed))
+
+
+def test_every_known_setting_is_one():
+    settings = {setting.key for setting in list_settings(ModelConfig)}
+    assert _KNOWN.keys() <= settings
 
 
 def test_encoders_unlike_bert_are_refused(tmp_path):
@@ -46,15 +73,15 @@ def test_encoders_unlike_bert_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("settings", "key"),
     [
-        ({"encoder": {"highway": True}}, "model.encoder.highway"),
-        ({"predicate": "vector"}, "model.capsules.predicate = vector"),
+        ({"encoder": {"highway": True}}, "model.encoder.highway = True"),
+        ({"predicate": "vector"}, "model.capsules.predicate = 'vector'"),
     ],
 )
 def test_settings_without_a_graph_are_refused(tmp_path, settings, key):
     write_encoder(tmp_path / "encoder")
     config = make_config(embeddings={"transformer": str(tmp_path / "encoder")}, **settings)
     make_labeler(config).save(tmp_path / "model")
-    with pytest.raises(ModelError, match=f"cannot be exported with {key}; label with torch"):
+    with pytest.raises(ModelError, match=f"there are no graphs for {key}; label with torch"):
         export(tmp_path / "model")
 
 

@@ -1,10 +1,11 @@
 """Synthetic results for tests of the report: random counts around chosen scores."""
 
 import random
+from dataclasses import replace
 
 from capsrl.config import ROUTED
 from capsrl.score import Counts, Row
-from reproduce.results import NO_ROLE, Change, Measured, RunResult
+from reproduce.results import NO_ROLE, Change, Measured, RunResult, Slips
 
 SIZE = 1000  # gold propositions of each set, two arguments each
 ROLES = {"A1": 800, "A0": 600, "AM-TMP": 200, "A2": 180, "AM-LOC": 90, "R-A0": 60, "A4": 50}
@@ -62,7 +63,21 @@ def measured(variant, draw, *, ood=True, gain=None, iterations=2, size=SIZE):
         sweep = {n: _at(n, iterations, gain, noisy, variant) for n in range(1, 7)}
         sweep[iterations] = sets["dev"]
         transitions = {n: _changes(n, variant, noisy) for n in range(1, 6)}
-    return Measured(sets, rows, arguments, sweep, transitions, ROLES)
+    return Measured(
+        sets,
+        rows,
+        arguments,
+        sweep,
+        transitions,
+        ROLES,
+        decoded={
+            name: replace(found, correct_propositions=found.correct_propositions + 5)
+            for name, found in sets.items()
+        },
+        slips={name: Slips(3, 12, 0, 5) for name in sets},
+        parameters={"routing": 15_104 if variant in ROUTED else 0, "all": 1_000_000},
+        train_propositions=10 * size,
+    )
 
 
 def _at(n, iterations, gain, noisy, variant):

@@ -18,11 +18,15 @@ def test_the_committed_report():
     results = read_results(DOCS / "results")
     assert len(results) == 141
     assert len({result.training for result in results}) == 132
-    notes = (DOCS / "results" / "notes.md").read_text(encoding="utf-8").strip()
-    text, files = make_report(results, notes)
+    notes, discussion = (
+        path.read_text(encoding="utf-8").strip() if path.exists() else ""
+        for path in (DOCS / "results" / "notes.md", DOCS / "results" / "discussion.md")
+    )
+    text, files = make_report(results, notes, discussion, folder="RESULTS.files")
     assert text == (DOCS / "RESULTS.md").read_text(encoding="utf-8")
     for path, content in files.items():
         if path.endswith(".csv"):
             assert content == (DOCS / path).read_text(encoding="utf-8")
     drawn = {path for path in files if path.endswith(".svg")}  # other versions draw other bytes
-    assert drawn == {f"figures/{path.name}" for path in (DOCS / "figures").glob("*.svg")}
+    committed = (DOCS / "RESULTS.files").glob("*.svg")
+    assert drawn == {f"RESULTS.files/{path.name}" for path in committed}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from capsrl.config import ROUTED
-from capsrl.errors import DataError
+from capsrl.errors import ConfigError
 from capsrl.formats.formats import read_sentences
 from reproduce.plan import read_plan
 from reproduce.results import RunResult, read_results
@@ -22,16 +22,26 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PLAN = "plans/conll2009.toml"
 CODES = {"en", *(language.code for language in LANGUAGES.values())}
 WITH_OOD = {"en", "cs", "de"}
-OTHERS = '"conll09-ja", "conll09-es", "conll09-ca", "conll09-de", "conll09-cs", "conll09-zh"'
-FIGURES = ["groups", "iterations", "duplicates", "changes"]
 # All that the runs below change of the plan and its recipes: how much is learned, how long.
-SMALL = """\
-model.encoder.width = 8
-model.capsules.rank = 8
-model.capsules.size = 4
-train.epochs = 2
-train.learning_rate = 0.01
-"""
+SMALL = [
+    "model.encoder.width=8",
+    "model.capsules.rank=8",
+    "model.capsules.size=4",
+    "train.epochs=2",
+    "train.learning_rate=0.01",
+]
+# What each report must have: the start of a row of its table, or the end of the name of its figure.
+MADE = {
+    "table2": "| Baseline + decoder | `baseline+decoder` | ",
+    "table3": "| dev | `capsule+global+decoder` | 1 | ",
+    "table4": "| words | 0-9 | ",
+    "fig1": "/example.svg",
+    "fig2": "/architecture.svg",
+    "fig3": "/conll09-en-groups.svg",
+    "fig4": "/conll09-en-iterations.svg",
+    "fig5": "/conll09-en-duplicates.svg",
+    "fig6": "/conll09-en-changes.svg",
+}
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +65,21 @@ def checkout(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def make(checkout):
+    """Make one table or figure by its own command; the runs are shared. -> the report"""
+
+    def command(what):
+        changes = [argument for change in SMALL for argument in ("--set", change)]
+        options = ["--seeds", "1", "--device", "cpu", "--jobs", "2", *changes]
+        reproduce(checkout, "run", PLAN, "--only", what, *options)
+        report = (checkout / "runs" / "conll2009" / f"{what}.md").read_text(encoding="utf-8")
+        assert "Not measured" not in report
+        return report
+
+    return command
+
+
 def reproduce(folder: Path, *arguments: str) -> str:
     """The output of a command that succeeds."""
     process = start(*arguments, folder=folder)
@@ -63,56 +88,17 @@ def reproduce(folder: Path, *arguments: str) -> str:
     return out
 
 
-def reduced(checkout: Path, name: str, changes: dict[str, str]) -> str:
-    """The plan with small models, one seed and other changes, under another name beside it."""
-    text = (checkout / PLAN).read_text(encoding="utf-8")
-    always = {".set]\n": f".set]\n{SMALL}", "seeds = [1, 2, 3]": "seeds = [1]"}
-    for old, new in (always | changes).items():
-        assert old in text, f"the plan no longer has {old!r}"
-        text = text.replace(old, new)
-    (checkout / "plans" / f"{name}.toml").write_text(text, encoding="utf-8")
-    return f"plans/{name}.toml"
-
-
-def run_and_report(checkout: Path, plan: str) -> tuple[list[RunResult], str]:
-    """All runs of a plan by the command line, and the report as Markdown."""
-    name = Path(plan).stem
-    reproduce(checkout, "run", plan, "--device", "cpu", "--jobs", "2")
-    reproduce(checkout, "report", f"runs/{name}", f"runs/{name}.html")
-    report = (checkout / f"runs/{name}.md").read_text(encoding="utf-8")
-    return read_results(checkout / "runs" / name), report
-
-
-def section(report: str, title: str) -> str:
-    return re.split(r"^## ", report, flags=re.M)[1:][titles(report).index(title)]
-
-
-def titles(report: str) -> list[str]:
-    return re.findall(r"^## (.*)$", report, flags=re.M)
-
-
-def check(runs: list[RunResult], report: str) -> None:
-    """Every run measured on all files of its corpus, and every section of the report filled."""
+def check(runs: list[RunResult]) -> None:
+    """Every run measured on all files of its corpus, with the encoder of the plan."""
     for run in runs:
-        assert set(run.measured.sets) == {"dev", "test"} | (
-            {"ood"} if run.paper in WITH_OOD else set()
-        )
+        files = {"dev", "test"} | ({"ood"} if run.paper in WITH_OOD else set())
+        assert set(run.measured.sets) == set(run.measured.decoded) == files
         assert run.measured.sets["test"].gold_predicates > 0
         assert bool(run.measured.sweep) == (run.variant in ROUTED)
-        recipe = run.settings
-        english = run.paper == "en"
-        assert (recipe["model.embeddings.elmo"], recipe["model.embeddings.fasttext"]) == (
-            ("elmo", None) if english else (None, f"cc.{run.paper}.300.bin")
-        )
-        assert recipe["model.encoder.layers"] == (3 if run.paper in ("en", "cs") else 2)
-        assert recipe["model.capsules.predicate"] == "state"
-        assert (recipe["loss.l2"], recipe["data.language"]) == (4e-4, run.paper)
-    assert len(titles(report)) == 10
-    # Claims need more seeds and settings; every other section has its numbers.
-    for title in titles(report):
-        assert title == "Claims" or "Not measured" not in section(report, title), title
-    figures = re.findall(r"\]\(figures/(.*)\.svg\)", report)
-    assert figures == [*(f"conll09-en-{figure}" for figure in FIGURES), "languages"]
+        sources = {run.settings[f"model.embeddings.{name}"] for name in ("elmo", "fasttext")}
+        assert sources == {None, "elmo" if run.paper == "en" else f"cc.{run.paper}.300.bin"}
+        assert run.settings["model.encoder.layers"] == (3 if run.paper in ("en", "cs") else 2)
+        assert run.settings["data.language"] == run.paper
 
 
 def test_every_file_of_the_plan_is_where_the_page_puts_it(checkout):
@@ -134,39 +120,30 @@ def test_the_settings_are_those_of_the_paper(checkout):
         assert recipe.model.embeddings.tags == 0  # no syntax
 
 
-def test_english_and_czech_end_to_end(checkout):
-    changes = {
-        '"capsule", "word"]': '"capsule"]',
-        "iterations = [1, 2, 3]": "iterations = [2]",
-        "uniqueness = [1.0, 0.1, 0.0]": "uniqueness = [1.0]",
-        OTHERS: '"conll09-cs"',
-    }
-    plan = reduced(checkout, "small", changes)
-    runs, report = run_and_report(checkout, plan)
-    assert [(run.paper, run.variant, run.uniqueness) for run in runs] == [
-        ("cs", "baseline", 0.0),
-        ("cs", "capsule+global", 0.0),
-        ("en", "baseline", 0.0),
-        ("en", "capsule+global", 0.0),
-        ("en", "capsule", 0.0),
-        ("en", "capsule", 1.0),
-    ]
-    check(runs, report)
+@pytest.mark.parametrize("what", MADE)
+def test_every_table_and_figure_of_english_by_its_own_command(make, checkout, what):
+    assert MADE[what] in make(what)
+    if what not in ("fig1", "fig2"):  # which need no runs
+        runs = read_results(checkout / "runs" / "conll2009")
+        english = {run.variant for run in runs if run.paper == "en" and run.uniqueness == 0}
+        assert english == {"baseline", "word", "capsule", "capsule+global"}
+        check(runs)
 
 
 @pytest.mark.slow
-def test_every_language_end_to_end(checkout):
-    changes = {
-        "iterations = [1, 2, 3]": "iterations = [1, 2]",
-        "uniqueness = [1.0, 0.1, 0.0]": "uniqueness = [1.0, 0.0]",
-    }
-    runs, report = run_and_report(checkout, reduced(checkout, "whole", changes))
-    assert len(runs) == 4 + 3 + 6 * 2
+def test_table_1(make):
+    rows = [line.split(" | ")[:2] for line in make("table1").splitlines() if line[:1] == "|"]
+    assert rows[2:] == [[f"| {eta}", str(n)] for eta in ("1", "0.1", "0") for n in (1, 2, 3)]
+
+
+@pytest.mark.slow
+def test_table_5(make, checkout):
+    report = make("table5")
+    runs = read_results(checkout / "runs" / "conll2009")
     assert {run.paper for run in runs} == CODES
-    check(runs, report)
-    languages = section(report, "Languages")
-    assert [run.language for run in runs if f"| {run.language} | conll09-" not in languages] == []
-    assert "average of 7 languages" in languages
+    check(runs)
+    assert [run.language for run in runs if f"| {run.language} | conll09-" not in report] == []
+    assert "average of 7 languages" in report
 
 
 def test_a_language_that_is_missing_is_named(checkout, tmp_path):
@@ -176,7 +153,7 @@ def test_a_language_that_is_missing_is_named(checkout, tmp_path):
     english = "conll2009/CoNLL2009-ST-English"
     (tmp_path / english).symlink_to(checkout / english)
     message = r"conll2009/CoNLL2009-ST-Japanese/CoNLL2009-ST-.*\.conll09: no such file"
-    with pytest.raises(DataError, match=message):
+    with pytest.raises(ConfigError, match=message):
         read_plan(tmp_path / PLAN)
 
 

@@ -1,5 +1,6 @@
 """The runs of a plan, their names, and the mistakes of a plan."""
 
+import lzma
 import re
 import shutil
 import tomllib
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError
 from reproduce.plan import read_plan
 from tests.helpers.tiny_plans import EXPERIMENT, ROOT, corpus, write_plan
 
@@ -77,7 +78,7 @@ def test_changes_to_the_recipe_and_descriptions(tmp_path):
     assert (run.recipe.train.epochs, run.recipe.model.encoder.width) == (5, 8)
     assert run.recipe.model.embeddings.learned == 64  # from the recipe
     about = run.corpus
-    assert (run.corpus_name, about.language, about.annotation) == ("one", "English", "gold")
+    assert (about.name, about.language, about.annotation) == ("one", "English", "gold")
     assert (about.encoder, about.paper) == ("words", "en")
 
 
@@ -186,33 +187,36 @@ def test_all_mistakes_at_once(tmp_path):
         iterations = [0, 2]
         uniqueness = [0, -0.1, nan, inf, "x"]
         sedes = [1]
+        axes = { sentences = [0], frames = ["on"], train.epochs = 3 }
         """,
     )
     found = mistakes(path)
     for wanted in (
         "corpra: expected one of corpora, experiments, got another key; did you mean corpora?",
         "corpora.one.train: expected a value, got none",
-        "corpora.one.trian: expected one of recipe, set, train, dev, test, ood, language, "
+        "corpora.one.trian: expected one of recipe, train, dev, test, ood, set, language, "
         "annotation, encoder, paper, got another key; did you mean train?",
-        "corpora.one.dev: expected a valid string, got 3",
-        "corpora.one.set: expected a valid dictionary, got [1]",
-        "corpora.two.paper: expected '', 'ja', 'es', 'ca', 'de', 'cs', 'zh' or 'en', got 'cz'",
-        "corpora.a/b: expected a name of letters, digits and . _ + -, got 'a/b'",
-        "experiments.0.variants: expected a valid list, got 'capsule'",
-        "experiments.0.seeds: expected at least one item, got []",
+        "corpora.one.dev: expected a string, got 3",
+        "corpora.one.set: expected a table, got [1]",
+        "corpora.two.paper: expected one of ja, es, ca, de, cs, zh, en, got 'cz'",
+        "corpora.a/b: expected a name of letters, digits and . _ + -",
+        "experiments.0.variants: expected a list of some of baseline, word, capsule, "
+        "capsule+global, got 'capsule'",
+        "experiments.0.corpora: expected one of one, two, a/b, got 'three'",
+        "experiments.0.seeds: expected a list of integers of at least 0, got []",
         "experiments.1.corpora: expected a value, got none",
-        "experiments.1.variants.1: expected 'baseline', 'word', 'capsule' or 'capsule+global', "
-        "got 'capsules'",
-        "experiments.1.seeds.1: expected greater than or equal to 0, got -1",
-        "experiments.1.seeds.2: expected a valid integer, got True",
-        "experiments.1.seeds.3: expected a valid integer, got 1.0",
-        "experiments.1.iterations.0: expected greater than or equal to 1, got 0",
-        "experiments.1.uniqueness.1: expected greater than or equal to 0, got -0.1",
-        "experiments.1.uniqueness.2: expected a finite number, got nan",
-        "experiments.1.uniqueness.3: expected a finite number, got inf",
-        "experiments.1.uniqueness.4: expected a valid number, got 'x'",
-        "experiments.1.sedes: expected one of corpora, variants, seeds, iterations, uniqueness, "
-        "got another key; did you mean seeds?",
+        "experiments.1.variants: expected a list of some of baseline, word, capsule, "
+        "capsule+global, got ['capsule', 'capsules']",
+        "experiments.1.seeds: expected a list of integers of at least 0, got [1, -1, True, 1.0]",
+        "experiments.1.iterations: expected a list of integers of at least 1, got [0, 2]",
+        "experiments.1.uniqueness: expected a list of numbers of at least 0, "
+        "got [0, -0.1, nan, inf, 'x']",
+        'experiments.1.axes.sentences: expected numbers, "all" or tables with a name and '
+        "settings, got [0]",
+        "experiments.1.axes.frames: expected tables with a name and settings, got ['on']",
+        "experiments.1.axes.train.epochs: expected a list of values, got 3",
+        "experiments.1.sedes: expected one of corpora, variants, seeds, makes, iterations, "
+        "uniqueness, axes, got another key; did you mean seeds?",
     ):
         assert found.pop(found.index(f"{path}: {wanted}"))
     assert found == []
@@ -236,9 +240,9 @@ def test_mistakes_in_the_recipes_of_all_corpora(tmp_path):
     ("text", "message"),
     [
         ("", "corpora: expected a value, got none"),
-        ("corpora = 3", "corpora: expected a valid dictionary, got 3"),
+        ("corpora = 3", "experiments: expected a value, got none"),
         (corpus(), "experiments: expected a value, got none"),
-        (corpus() + "[experiments]\nx = 3", "experiments: expected a valid list, got {'x': 3}"),
+        (corpus() + "[experiments]\nx = 3", "experiments: expected a list of tables, got {'x': 3}"),
         ("[corpora", "expected TOML, got a syntax error: "),
     ],
 )
@@ -255,20 +259,88 @@ def test_files_that_cannot_be_read(tmp_path):
         read_plan(tmp_path / "bytes.toml")
     path = write_plan(tmp_path, corpus() + EXPERIMENT)
     (tmp_path / "corpus" / "dev.conll09").unlink()
-    with pytest.raises(DataError, match=r"corpus/dev\.conll09: no such file"):
+    with pytest.raises(ConfigError, match=r"corpus/dev\.conll09: no such file \(for one\)"):
         read_plan(path)
 
 
-@pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
-def test_plans_in_the_repository(path, request):
+def stand_in(path):
+    """Make a file, or a folder of an encoder, that is enough for a plan to be read."""
+    if "." in path.name:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = "".join(f"1\t{path}\t{i}\n\n" for i in range(5000)).encode()
+        path.write_bytes(lzma.compress(data, preset=0) if path.suffix == ".xz" else data)
+    else:
+        path.mkdir(parents=True)
+        for name in ("config.json", "tokenizer.json", "options.json", "weights.hdf5"):
+            (path / name).touch()
+
+
+@pytest.mark.parametrize("name", [path.stem for path in PLANS])
+def test_plans_in_the_repository(name, tmp_path, monkeypatch):
+    """They read nothing outside the repository, and with all files there they can be run."""
+    monkeypatch.chdir(tmp_path)
+    for folder in ("plans", "recipes", "capsrl/models/en"):
+        shutil.copytree(ROOT / folder, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    path = Path("plans", f"{name}.toml")
+    if name != "tiny":
+        heading, *missing = mistakes(path)
+        assert heading.startswith(f"{len(missing)} missing; docs/corpora.md")
+        for line in missing:
+            file = Path(line.partition(": no such ")[0])
+            assert file.parts[0] in ("data", "encoders", "conll2009")
+            stand_in(file)
     values = tomllib.loads(path.read_text(encoding="utf-8"))
-    files = [table[key] for table in values["corpora"].values() for key in ("train", "test")]
-    if any("shared/" in file for file in files):
-        request.getfixturevalue("shared")
-    missing = [file for file in files if not (path.parent / file).exists()]
-    if missing and "shared/" not in missing[0]:
-        pytest.skip(f"no {missing[0]}, which is not for everyone to have")
     runs = read_plan(path)
     asked = {name for table in values["experiments"] for name in table["corpora"]}
-    assert {run.corpus_name for run in runs} == asked == set(values["corpora"])
+    assert {run.corpus.name for run in runs} == asked == set(values["corpora"])
     assert len({run.name for run in runs}) == len(runs) >= 6
+
+
+def test_any_setting_is_an_axis(tmp_path):
+    axes = """
+    axes.train.epochs = [60, 7]
+    axes.rate = [{ name = "same" }, { name = "low", train.learning_rate = 1e-5, loss.l2 = 0.1 }]
+    """
+    path = write_plan(tmp_path, corpus() + experiment() + axes)
+    runs = read_plan(path)
+    assert [(run.axes, run.recipe.train.epochs, run.recipe.loss.l2) for run in runs] == [
+        ({}, 60, 0.0),  # as in the recipe
+        ({"rate": "low"}, 60, 0.1),
+        ({"epochs": "7"}, 7, 0.0),
+        ({"epochs": "7", "rate": "low"}, 7, 0.1),
+    ]
+    assert runs[3].label == "one capsule n2 eta0 epochs=7 rate=low seed1"
+    assert runs[0].name == read_plan(write_plan(tmp_path, corpus() + experiment()))[0].name
+    path = write_plan(tmp_path, corpus() + experiment() + "\naxes.train.epoch = [1]\n")
+    assert mistakes(path)[0].startswith(f"{path}: experiments: unknown key train.epoch; did you")
+
+
+def test_numbers_of_training_sentences(tmp_path):
+    path = write_plan(tmp_path, corpus() + experiment() + '\naxes.sentences = [5, 9, "all"]\n')
+    runs = read_plan(path, cuts=tmp_path / "cuts")
+    assert [run.axes.get("sentences") for run in runs] == ["5", "9", None]
+    files = [Path(run.recipe.data.train).read_text(encoding="utf-8") for run in runs]
+    blocks = [text.split("\n\n")[:-1] for text in files]
+    assert [len(found) for found in blocks] == [5, 9, 28]
+    assert runs[2].recipe.data.train == str(tmp_path / "corpus" / "train.conll09")
+    for few, many in ((0, 1), (1, 2)):  # the fewer are among the more, in the same order
+        assert blocks[few] == [block for block in blocks[many] if block in blocks[few]]
+
+
+def test_changes_and_seeds_of_the_command_line(tmp_path):
+    path = write_plan(tmp_path, corpus() + experiment())
+    runs = read_plan(path, changes=["train.epochs=3", "data.name=x"], seeds=[4, 5])
+    assert [run.label for run in runs] == [
+        f"one capsule n2 eta0 epochs=3 seed{seed}" for seed in (4, 5)
+    ]
+    with pytest.raises(ConfigError, match="--set: unknown key train.epoch;"):
+        read_plan(path, changes=["train.epoch=3"])
+
+
+def test_only_what_a_table_needs(tmp_path):
+    tables = experiment(makes='["table1", "fig4"]') + "\n" + experiment(variants='["word"]')
+    path = write_plan(tmp_path, corpus() + tables)
+    assert [run.label for run in read_plan(path, only="fig4")] == ["one capsule n2 eta0 seed1"]
+    assert read_plan(path, only="fig1") == []
+    with pytest.raises(ConfigError, match="expected one of fig1, fig2, table1, fig4 to make, got"):
+        read_plan(path, only="table2")

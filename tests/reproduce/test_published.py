@@ -62,3 +62,15 @@ def test_table_5(rows):
     *pairs, average = zip(old, new, strict=True)
     assert dict(zip(names, pairs, strict=True)) == published.LANGUAGES
     assert average == published.LANGUAGES_AVERAGE
+    [best] = [numbers for first, numbers in rows if first == "Previous Best Single Model"]
+    assert [*published.PREVIOUS_BEST.values(), published.PREVIOUS_AVERAGE] == best
+
+
+def test_table_2(shared):
+    text = (shared / "paper" / "capsule-srl.tex").read_text(encoding="utf-8")
+    found = re.findall(r"^\\citet\{.*?(\d{4}).*?\}\S*\s*&\s*([\d.]+)\s*&\s*([\d.-]+)", text, re.M)
+    ours = [
+        (name.rstrip("*")[-4:], f"{test:.2f}", "-" if ood is None else f"{ood:.2f}")
+        for name, (test, ood) in published.SYSTEMS.items()
+    ]
+    assert ours == found

@@ -21,6 +21,7 @@ from reproduce.figures import frequent_roles, sum_changes
 from reproduce.report import make_report, write_report
 
 FIGURES = ["en_web-groups", "en_web-iterations", "en_web-duplicates", "en_web-changes", "languages"]
+FIGURES += ["example", "architecture"]
 DATA = ["groups", "iterations", "runs"]
 
 
@@ -30,6 +31,7 @@ def runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for one in full_plan():
         append_result(folder / "plan.jsonl", one)
+    (folder / "discussion.md").write_text("Why **less**.\n", encoding="utf-8")
     (folder / "notes.md").write_text("Written **by hand**, <i>2 > 1</i>.\n", encoding="utf-8")
     return folder
 
@@ -44,8 +46,8 @@ def test_files(written):
     assert {path.relative_to(folder).as_posix() for path in written} == {
         "R.html",
         "R.md",
-        *(f"figures/{name}.svg" for name in FIGURES),
-        *(f"results/{name}.csv" for name in DATA),
+        *(f"R.files/{name}.svg" for name in FIGURES),
+        *(f"R.files/{name}.csv" for name in DATA),
     }
     for path in written:
         if path.suffix == ".svg":
@@ -64,8 +66,10 @@ def test_csv(written):
 
 def test_markdown(written):
     text = written[1].read_text(encoding="utf-8")
-    assert re.findall(r"\]\(figures/(.*)\.svg\)", text) == FIGURES
+    assert re.findall(r"\]\(R\.files/(.*)\.svg\)", text) == FIGURES
     assert "## Notes\n\nWritten **by hand**" in text
+    assert text.index("1. **Refinement against") < text.index("## Discussion\n\nWhy **less**.")
+    assert "Spanish, Catalan are missing" in text
     assert "Not measured.\n" not in text
     assert "\n\n\n" not in text and "{" not in text
 
@@ -90,21 +94,23 @@ def test_html_has_the_same_tables_and_needs_no_other_file(written):
     assert "i" not in parser.tags  # HTML in notes is text
     assert [s for s in parser.sources if not s.startswith("data:")] == [
         "paper.md",
-        *(f"results/{name}.csv" for name in DATA),
+        *(f"R.files/{name}.csv" for name in DATA),
     ]
 
 
 def test_the_order_of_results_does_not_matter(written):
     runs = full_plan()
     random.Random(2).shuffle(runs)
-    text, files = make_report(runs, "Written **by hand**, <i>2 > 1</i>.")
+    text, files = make_report(
+        runs, "Written **by hand**, <i>2 > 1</i>.", "Why **less**.", folder="R.files"
+    )
     assert text == written[1].read_text(encoding="utf-8")
     assert list(files.values()) == [path.read_text(encoding="utf-8") for path in written[2:]]
 
 
 def test_a_report_of_one_run():
     text, files = make_report([run(measured=Measured({}))])
-    assert list(files) == ["results/runs.csv"]
+    assert list(files) == ["files/example.svg", "files/architecture.svg", "files/runs.csv"]
     assert text.count("Not measured.\n") == 7
 
 
@@ -134,6 +140,13 @@ def test_role_changes_are_summed_over_seeds():
     assert right == {("A0", "_"): 6, ("_", "A1"): 0}
     assert wrong == {("A0", "_"): 3, ("_", "A1"): 4}
     assert frequent_roles(corpus) == ["_", "A0", "A1", "A2"]
+
+
+def test_reports_in_one_folder_share_no_file(runs, tmp_path):
+    first = write_report(runs, tmp_path / "A.html")
+    second = write_report(runs, tmp_path / "B.html", only="fig3")
+    assert set(first).isdisjoint(second)
+    assert all(path.exists() for path in first + second)
 
 
 def test_mistakes(runs, tmp_path):

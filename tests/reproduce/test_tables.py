@@ -1,11 +1,14 @@
 """The paper's tables with numbers that can be checked by hand."""
 
+import random
+from dataclasses import replace
+
 import pytest
 
 from capsrl.score import Row
 from reproduce import published
-from reproduce.results import VARIANTS, Measured
-from tests.helpers.synthetic_runs import full_plan, run, scored
+from reproduce.results import VARIANTS, Change, Measured
+from tests.helpers.synthetic_runs import SIZE, counts, full_plan, measured, run, scored
 
 pytest.importorskip("scipy")
 
@@ -40,10 +43,22 @@ def test_results_and_their_difference():
     sets = ("test", "ood")
     runs = [scored("baseline", seed, 1500 + 10 * seed, sets=sets) for seed in (1, 2, 3)]
     runs += [scored("capsule+global", seed, 1650 + 10 * seed, sets=sets) for seed in (1, 2, 3)]
-    assert rows(tables.results_table(one_corpus(runs))) == [
+    decoded = {name: counts(1560, wrong=2 * SIZE - 1560) for name in sets}
+    runs[:3] = [replace(run, measured=replace(run.measured, decoded=decoded)) for run in runs[:3]]
+    corpus = one_corpus(runs)
+    found = rows(tables.results_table(corpus))
+    assert found[:-6] == [
+        [name, "", "–", "–", f"{test:.2f}", f"{ood:.2f}" if ood else "–"]
+        for name, (test, ood) in published.SYSTEMS.items()
+    ]
+    assert rows(tables.results_table(corpus, with_systems=False)) == found[-6:]
+    assert found[-6:] == [
         ["Baseline", "`baseline`", *["80.67 ± 0.33"] * 2, "90.49", "81.95"],
+        ["Baseline + decoder", "`baseline+decoder`", *["82.00 ± 0.00"] * 2, "–", "–"],
         ["CapsuleNet", "`capsule+global`", *["85.67 ± 0.33"] * 2, "91.06", "82.72"],
+        ["CapsuleNet + decoder", "`capsule+global+decoder`", *["–"] * 4],
         ["difference", "", *["+5.00 [+4.24, +5.76]"] * 2, "+0.57", "+0.77"],
+        ["difference from Baseline + decoder", "", *["+3.67 [+2.84, +4.49]"] * 2, "–", "–"],
     ]
 
 
@@ -52,12 +67,53 @@ def test_ablation_with_a_variant_that_was_not_run():
     runs = [scored(variant, 1, right) for variant, right in rights.items()]
     found = rows(tables.ablation_table(one_corpus(runs)))
     assert [row[:2] for row in found] == [
-        [name, f"`{variant}`"] for name in ("dev", "test") for variant in reversed(VARIANTS)
+        [name, f"`{variant}`"]
+        for name in ("dev", "test")
+        for variant in reversed(VARIANTS)
+        if variant in rights
     ]
-    assert found[4][2:] == ["1", "82.00", "82.00", "82.00", "60.00"] + [
+    assert found[3][2:] == ["1", "82.00", "82.00", "82.00", "60.00", "–", "–"] + [
         f"{score:.2f}" for score in published.ABLATION["capsule+global", "test"]
     ]
-    assert found[6][1:7] == ["`word`", "0", "–", "–", "–", "–"]
+
+
+def test_ablation_with_the_decoder_and_what_it_rules_out():
+    one = run(variant="capsule", measured=measured("capsule", random.Random(1), ood=False))
+    alone, decoded, gold = rows(tables.ablation_table(one_corpus([one])))[:3]
+    assert alone[7:9] == ["12.0", "5.0"] and gold[7:9] == ["3", "0"]
+    assert decoded[1] == "`capsule+decoder`" and decoded[7:9] == ["–", "–"]
+    assert float(decoded[6]) == pytest.approx(float(alone[6]) + 0.5)  # EM, of 1,000
+
+
+def test_cells():
+    runs = [
+        scored(variant, seed, right + 3 * seed, axes=axes)
+        for axes, variant, right in (
+            ({}, "baseline", 1500),
+            ({}, "capsule+global", 1530),
+            ({"sentences": "1000"}, "capsule+global", 1410),
+            ({"sentences": "250"}, "capsule+global", 1380),
+        )
+        for seed in (1, 2)
+    ]
+    corpus = one_corpus(runs)
+    assert [run.variant for run in corpus.runs] == ["baseline"] * 2 + ["capsule+global"] * 2
+    found = [row[:6] for row in rows(tables.cells_table(corpus))]
+    half = "[−1.30, −0.70]"  # Welch: 4.3027 * sqrt(2 * 0.1 ** 2 / 2 / 2)
+    assert found == [
+        ["–", "`baseline`", "2", "80.15 ± 0.07", f"−1.00 {half}", "0.000"],
+        ["–", "`capsule+global`", "2", "81.15 ± 0.07", "–", "–"],
+        ["sentences=250", *found[2][1:3], "76.15 ± 0.07", "−5.00 [−5.30, −4.70]", "0.000"],
+        ["sentences=1000", *found[3][1:3], "77.15 ± 0.07", "−4.00 [−4.30, −3.70]", "0.000"],
+    ]
+
+
+def test_changes():
+    changes = {1: (Change("A0", "_", 6, 2, 2), Change("_", "A1", 0, 1, 0))}
+    one = run(variant="capsule", measured=Measured({}, transitions=changes))
+    first, second, *_ = rows(tables.changes_table(one_corpus([one])))
+    assert first == ["`capsule`", "1 → 2", "6", "3", "2", "66.7", "54.5"]
+    assert second == ["`capsule`", "2 → 3", "0", "0", "0", "–", "–"]
 
 
 def test_groups():
@@ -102,5 +158,6 @@ def test_languages():
     scores = ["2", "80.00 ± 0.00", "82.00 ± 0.00", "+2.00 [+2.00, +2.00]"]
     assert german[2:6] == scores and german[-2:] == ["76.01", "76.44"]
     assert average[0] == "average of 2 languages"
-    assert average[5] == "+2.00 [+2.00, +2.00]" and average[-2:] == ["82.55", "83.07"]
+    assert german[-3] == "80.10" and german[6] == "–"  # no decoder
+    assert average[5] == "+2.00 [+2.00, +2.00]" and average[-3:] == ["82.90", "82.55", "83.07"]
     assert tables.languages_table(corpora[:0]) is None
