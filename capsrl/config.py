@@ -19,6 +19,7 @@ from capsrl.settings import (
     PATH_OR_MODEL,
     PATH_OR_PACKAGE,
     POSITIVE,
+    UP_TO_100,
 )
 
 Variant = Literal["capsule+global", "capsule", "word", "baseline"]
@@ -83,7 +84,7 @@ class CapsulesConfig:
     ] = "dense"
     size: Annotated[int, AT_LEAST_1, "width of a capsule, the paper's K"] = 16
     rank: Annotated[int, AT_LEAST_1, "width of words and predicates when they are combined"] = 128
-    iterations: Annotated[int, AT_LEAST_1, "routing iterations in training"] = 2
+    iterations: Annotated[int, UP_TO_100, "routing iterations in training"] = 2
     predicate: Annotated[
         Literal["lookup", "vector", "state"],
         "how the predicate is represented: by its word vector (eq. 2), by its hidden state as in "

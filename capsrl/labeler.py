@@ -20,6 +20,7 @@ from capsrl.predict.backend import Backend
 from capsrl.predict.calibration import Calibration, load_calibration
 from capsrl.predict.folder import choose_runtime, read_config, read_inventory
 from capsrl.predict.inventory import Inventory
+from capsrl.predict.manifest import check_manifest
 from capsrl.predict.predictor import Predictor
 from capsrl.sentence import Sentence
 from capsrl.text.reading import (
@@ -327,6 +328,7 @@ class Labeler:
         """
         chosen = choose_runtime(Path(folder), device, runtime)
         open_model = _open_onnx if chosen == "onnx" else _load_network
+        check_manifest(Path(folder))
         network, config = open_model(Path(folder))
         labeler = cls(
             network,

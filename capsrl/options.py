@@ -92,8 +92,8 @@ class Options:
             ordered = tuple(name for name in PREDICATE_POS if name in given)
             object.__setattr__(self, "pos", ordered)  # hashable, whatever collection came
         turns = self.iterations
-        if turns is not None and not (_is_number(turns, int) and turns >= 1):
-            _reject("iterations", "an integer of at least 1", self.iterations)
+        if turns is not None and not (_is_number(turns, int) and 1 <= turns <= 100):
+            _reject("iterations", "an integer from 1 to 100", self.iterations)
         for name in ("threshold", "sense_threshold", "proposition_threshold"):
             if not (_is_number(value := getattr(self, name), int | float) and 0 <= value <= 1):
                 _reject(name, "a number from 0 to 1", value)

@@ -31,6 +31,7 @@ class Range:
 NOT_NEGATIVE = Range("at least 0", lambda value: 0 <= value < math.inf)
 POSITIVE = Range("above 0", lambda value: 0 < value < math.inf)
 AT_LEAST_1 = Range("at least 1", lambda value: 1 <= value < math.inf)
+UP_TO_100 = Range("from 1 to 100", lambda value: 1 <= value <= 100)
 ABOVE_1_OR_0 = Range("above 1, or 0", lambda value: value == 0 or 1 < value < math.inf)
 FRACTION = Range("at least 0 and below 1", lambda value: 0 <= value < 1)
 FACTOR = Range("above 0 and at most 1", lambda value: 0 < value <= 1)

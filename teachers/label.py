@@ -15,6 +15,7 @@ from capsrl.network.network import Network, PropositionLogits
 from capsrl.network.save import load_network
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import NO_ROLE_ID
+from capsrl.predict.manifest import check_manifest
 from capsrl.predict.predictor import add_tags, find_lemmas, find_predicates
 from capsrl.sentence import Sentence
 from capsrl.train.soft_labels import Array, SoftLabels, SparseProbs
@@ -31,6 +32,8 @@ def load_teachers(folders: Sequence[str | Path], device: torch.device) -> TorchB
 
     Raises ModelError for a folder that is not a model, and for models that do not fit together.
     """
+    for folder in folders:
+        check_manifest(Path(folder))
     networks = {str(folder): load_network(Path(folder))[0] for folder in folders}
     ensemble = Ensemble(networks)  # also checks a single teacher
     if len(networks) == 1:

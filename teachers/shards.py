@@ -17,6 +17,7 @@ from safetensors.numpy import save_file
 from capsrl.errors import ConfigError
 from capsrl.files.opening import file_digest, open_writer
 from capsrl.files.replacing import replacing
+from capsrl.files.sealing import PLACE, seal
 from capsrl.network.backend import TorchBackend, find_device
 from capsrl.predict.predictor import find_lemmas
 from capsrl.sentence import Sentence
@@ -134,7 +135,9 @@ def save_labels(path: Path, labels: SoftLabels) -> None:
     for name, sparse in labels.sparse.items():
         arrays |= {f"{name}.{part}": getattr(sparse, part) for part in SPARSE}
     with replacing(path) as temporary:
-        save_file({name: np.ascontiguousarray(array) for name, array in arrays.items()}, temporary)
+        contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+        save_file(contiguous, temporary, metadata=PLACE)
+        seal(temporary)
 
 
 def _check_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

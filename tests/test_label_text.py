@@ -315,7 +315,7 @@ def test_iterations_and_trace(labeler):
                 assert kept == [(each.word, each.role) for each in proposition.arguments]
     assert labeler.label(TEXT, iterations=n_trained) == labeler.label(TEXT)
     assert labeler.label(TEXT)[0].propositions[0].trace is None
-    with pytest.raises(ValueError, match="iterations: expected an integer of at least 1, got 0"):
+    with pytest.raises(ValueError, match="iterations: expected an integer from 1 to 100, got 0"):
         labeler.label(TEXT, iterations=0)
 
 

@@ -223,7 +223,7 @@ def test_sentences_before_a_bad_one_are_labeled():
 @pytest.mark.parametrize(
     ("option", "message"),
     [
-        ({"iterations": 0}, "iterations: expected an integer of at least 1, got 0"),
+        ({"iterations": 0}, "iterations: expected an integer from 1 to 100, got 0"),
         ({"threshold": 1.5}, "threshold: expected a number from 0 to 1, got 1.5"),
         ({"batch_size": 0}, "batch_size: expected at least 1, got 0"),
     ],

@@ -18,6 +18,7 @@ from capsrl.predict.folder import (
     read_config,
     unsigned,
 )
+from capsrl.predict.manifest import listing
 from capsrl.predict.subwords import is_plain_bert, read_encoder_config
 from capsrl.settings import flatten, to_values
 
@@ -69,7 +70,8 @@ def export(folder: Path, *, int8: bool = True) -> list[Path]:
             else:
                 graph = propositions_graph(builder, config, traced=name == TRACED)
             contents[folder / file] = graph.SerializeToString()
-    _replace_files(contents, folder / SENTENCES)
+    with listing(folder, *(file.name for file in contents)):
+        _replace_files(contents, folder / SENTENCES)
     return [file for file, content in contents.items() if content is not None]
 
 

@@ -49,11 +49,11 @@ def replacing(path: str | Path, *, temporary_folder: str | Path | None = None) -
         with writing_errors(path, only=DISK_FULL):
             yield temporary
         with writing_errors(path):
-            _sync(temporary)
+            sync(temporary)
             if mode is not None:
                 os.chmod(temporary, mode)
             os.replace(temporary, target)
-            _sync(target.parent)
+            sync(target.parent)
 
 
 @contextlib.contextmanager
@@ -67,10 +67,10 @@ def replacing_folder(path: str | Path) -> Iterator[Path]:
         yield temporary
         for folder, _, files in os.walk(temporary):
             for name in files:
-                _sync(Path(folder, name))
-            _sync(Path(folder))
+                sync(Path(folder, name))
+            sync(Path(folder))
         _exchange(temporary, target)  # the temporary name is now that of the old folder
-        _sync(target.parent)
+        sync(target.parent)
 
 
 @contextlib.contextmanager
@@ -148,11 +148,12 @@ def _exchange(new: Path, target: Path) -> None:
         os.rename(new, target)
     elif not _exchange_at_once(new, target):
         old = new.with_suffix(".old")
-        os.rename(target, old)
         try:
+            os.rename(target, old)
             os.rename(new, target)
-        except BaseException:
-            os.rename(old, target)
+        except BaseException:  # also an interrupt just after one of the two
+            if not target.exists():
+                os.rename(old, target)
             raise
         os.rename(old, new)
 
@@ -174,7 +175,7 @@ def _remove_path(path: Path) -> None:
         path.unlink()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
     """Bring a file or folder to the disk: a power cut must not leave an empty one."""
     with contextlib.ExitStack() as stack:
         if path.is_dir():

@@ -16,6 +16,7 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Callable, Mapping
+from math import prod
 from pathlib import Path
 from typing import Any, Literal
 
@@ -38,17 +39,21 @@ from capsrl.predict.folder import (
     FRAMES_FILE,
     MODEL_FORMAT,
     SCALE,
+    find_stored,
     read_config,
     read_inventory,
     shard_name,
     weight_files,
 )
+from capsrl.predict.manifest import check_finite, write_manifest
 
 Precision = Literal["full", "half", "compact", "dithered"]
 
 # The shipped model is committed to Git without LFS; files of this size can also be uploaded in a
 # browser, where hosts commonly stop at 25 MB. Loading takes the same time with any number of files.
 SHARD_BYTES = 15_000_000
+# Functions of torch that make new tensors of sizes that are given.
+_MAKERS = (torch.empty, torch.zeros, torch.ones, torch.rand, torch.randn, torch.arange, torch.eye)
 
 
 def save_network(
@@ -76,14 +81,19 @@ def save_network(
         network.vectors.save_files(new)
         if calibration is not None:
             calibration.save(new)
+        check_finite(new)
+        write_manifest(new)
 
 
 def load_network(folder: Path) -> tuple[Network, ModelConfig]:
     """Read a model folder; raises ModelError naming what is missing, damaged or too new."""
     config = read_config(folder)
     inventory = read_inventory(folder)
-    with _SkipInitialization():
-        network = make_network(config, inventory, folder=folder)
+    try:
+        with _SkipInitialization(folder):
+            network = make_network(config, inventory, folder=folder)
+    except (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError) as error:
+        raise ModelError(f"{folder}: its settings do not make a network: {error!r:.200}") from error
     weights = load_weights(folder)
     wanted = network.state_dict()
     check_weights(weights, wanted, source=folder)
@@ -101,14 +111,24 @@ class _SkipInitialization(TorchFunctionMode):
     The usual way, making the modules on `torch.device("meta")`, does not work for encoders of
     transformers: their non-persistent buffers (position ids, rotary frequencies) are computed when
     the module is made and are not in the saved weights, so they would stay without values.
+
+    Raises ModelError before more memory is taken than the stored weights of a folder fill: sizes in
+    its settings can be anything.
     """
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        self._folder, stored = folder, find_stored(folder)
+        # Buffers are not stored, and some values are computed from others.
+        self._values = 4 * sum(prod(place.shape) for place in stored.values()) + 50_000_000
+        self._tensors = 10 * len(stored) + 1000
 
     def __torch_function__(
         self,
         func: Callable[..., object],
         types: object,
-        args: tuple[object, ...] = (),
-        kwargs: Mapping[str, object] | None = None,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
     ) -> object:
         kwargs = kwargs or {}
         if func in (Tensor.normal_, Tensor.uniform_):
@@ -116,6 +136,15 @@ class _SkipInitialization(TorchFunctionMode):
         # Calls of torch.nn.init arrive here as a whole; the tensor methods inside them do not.
         if func in (init.normal_, init.uniform_, init.kaiming_uniform_):
             return kwargs["tensor"]
+        if func in _MAKERS:
+            size = kwargs.get("size", args)
+            sizes = size[0] if len(size) == 1 and not isinstance(size[0], int) else size
+            self._values -= prod(n for n in sizes if isinstance(n, int))
+            self._tensors -= 1
+            if self._values < 0 or self._tensors < 0:
+                raise ModelError(
+                    f"{self._folder}: the sizes in its settings need more weights than it has"
+                )
         return func(*args, **kwargs)
 
 

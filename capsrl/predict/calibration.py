@@ -8,6 +8,7 @@ the curves.
 
 import json
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from itertools import pairwise
@@ -20,6 +21,7 @@ from capsrl.errors import ModelError
 from capsrl.files.opening import open_writer
 from capsrl.predict.folder import read_json
 from capsrl.predict.inventory import Inventory
+from capsrl.predict.manifest import listing
 
 Doubles = NDArray[np.float64]
 Probabilities = Sequence[float] | Doubles
@@ -135,7 +137,7 @@ class Calibration:
     def save(self, folder: Path) -> Path:
         """Write the curves into a model folder, atomically, and return the file."""
         data = {"format": _NEWEST, **asdict(self)}
-        with open_writer(folder / FILE) as file:
+        with listing(folder, FILE), open_writer(folder / FILE) as file:
             file.write(json.dumps(data, ensure_ascii=False, indent=1) + "\n")
         return folder / FILE
 
@@ -175,7 +177,7 @@ def counts_of_senses(inventory: Inventory) -> dict[str, int]:
 def load_calibration(folder: Path) -> Calibration | None:
     """Read the calibration in a model folder, None if it has none; raises ModelError."""
     file = folder / FILE
-    if not file.is_file():
+    if not os.path.lexists(file):
         return None
     data = read_json(file)
     if not isinstance(found := data.get("format"), int) or found > _NEWEST:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from capsrl.errors import ModelError
 from capsrl.frames.index import NO_FRAMES, FrameIndex
 from capsrl.options import Options
 from capsrl.predict import Floats, Ids
@@ -71,6 +72,7 @@ def decode(
     trace          add the role probabilities of every routing iteration
     """
     is_word = np.arange(scores.roles.shape[1]) < np.array(lengths)[:, None]  # P T
+    check_scores(scores.probs[is_word], scores.senses, scores.patterns)
     owners, words, roles = _arguments(scores, is_word, inventory)
     senses, probs = _choose_senses(scores, candidates, owners, roles, inventory)
     if consistency is not None:
@@ -95,6 +97,15 @@ def decode(
             owners=owners,
         ),
     )
+
+
+def check_scores(*scores: Floats | NDArray[np.float64]) -> None:
+    """Raise ModelError for NaN and infinity: every comparison with NaN says no proposition."""
+    if not all(np.isfinite(each).all() for each in scores):
+        raise ModelError(
+            "the model gives scores that are not finite: its weights are damaged, or its training "
+            "diverged"
+        )
 
 
 def build_propositions(

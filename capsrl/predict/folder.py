@@ -6,6 +6,9 @@
 import dataclasses
 import hashlib
 import json
+import math
+import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -14,7 +17,7 @@ from typing import Any, Literal, get_args
 
 from capsrl.config import ModelConfig
 from capsrl.device import may_have_gpu
-from capsrl.errors import ConfigError, DataError, ModelError
+from capsrl.errors import ConfigError, DataError, ModelError, unreadable
 from capsrl.files.opening import file_digest
 from capsrl.frames.index import FrameIndex
 from capsrl.predict.inventory import Inventory
@@ -25,8 +28,11 @@ MODEL_FORMAT = 1  # version of the folder; raised when older versions of capsrl 
 # iterations.
 SENTENCES, PROPOSITIONS, TRACED = "sentences.onnx", "propositions.onnx", "propositions-trace.onnx"
 FRAMES_FILE = "frames.tsv"  # optional; see `FrameIndex`
+MANIFEST = "manifest.json"  # optional; see `capsrl.predict.manifest`
 TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows
+
+MAX_TEXT = 1 << 26  # bytes of a text file of a model; the tokenizer of Gemma has half as many
 
 _RENAMED = {"span_width": "phrase_width"}  # settings in the config.json of older models
 
@@ -57,8 +63,9 @@ def read_config(folder: Path) -> ModelConfig:
 def read_inventory(folder: Path) -> Inventory:
     """The inventory of a model, with its frames; raises ModelError as `read_config`."""
     inventory = Inventory.from_dict(read_json(folder / "vocab.json"), source=str(folder))
-    if not (folder / FRAMES_FILE).exists():
+    if not os.path.lexists(folder / FRAMES_FILE):
         return inventory
+    check_file(folder / FRAMES_FILE)
     try:
         return dataclasses.replace(inventory, frames=FrameIndex.load(folder / FRAMES_FILE))
     except DataError as error:
@@ -73,7 +80,7 @@ def fingerprint(folder: Path, *more: Path) -> str:
     digest = hashlib.sha256()
     for root in (folder, *more):
         for file in [root] if root.is_file() else sorted(root.rglob("*")):
-            if file.is_file() and file.suffix != ".md":
+            if file.is_file() and file.suffix != ".md" and file.name != MANIFEST:
                 name = file.relative_to(root).as_posix()
                 digest.update(f"{name} {file_digest(str(file))}\n".encode())
     return digest.hexdigest()[:16]
@@ -81,15 +88,35 @@ def fingerprint(folder: Path, *more: Path) -> str:
 
 def read_json(file: Path) -> dict[str, Any]:
     """A JSON object of a model folder; raises ModelError if it is missing or damaged."""
+    check_file(file)
     try:
         data = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ModelError(f"{file.parent}: {file.name} is missing") from None
-    except ValueError as error:
+    except OSError as error:
+        raise ModelError(unreadable(file, error)) from None
+    except (ValueError, RecursionError) as error:
         raise ModelError(f"{file}: not JSON: {error}") from None
     if not isinstance(data, dict):
         raise ModelError(f"{file}: expected a JSON object, got {type(data).__name__}")
     return data
+
+
+def check_file(file: Path, *, limit: int | None = MAX_TEXT) -> int:
+    """The size of a file of a model; raises ModelError unless it is a plain file within the limit.
+
+    The folder may come from anywhere: a pipe would block, and a device never end.
+    """
+    try:
+        found = os.stat(file)
+    except FileNotFoundError:
+        raise ModelError(f"{file.parent}: {file.name} is missing") from None
+    except OSError as error:
+        raise ModelError(unreadable(file, error)) from None
+    if not stat.S_ISREG(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a pipe or device"
+        raise ModelError(f"{file}: expected a file, got {kind}")
+    if limit is not None and found.st_size > limit:
+        raise ModelError(f"{file}: expected at most {limit:,} bytes, got {found.st_size:,}")
+    return found.st_size
 
 
 def choose_runtime(folder: Path, device: object, runtime: str | None) -> Runtime:
@@ -122,6 +149,7 @@ def weight_files(folder: Path) -> list[Path]:
     for file in files:
         if file not in expected:
             raise ModelError(f"{folder}: {file.name} is none of the {count} files of weights")
+        check_file(file, limit=None)
     return files
 
 
@@ -152,7 +180,7 @@ def find_stored(folder: Path) -> dict[str, Stored]:
     for file in weight_files(folder):
         try:
             found.update(_read_header(file))
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError, OSError) as error:
             raise ModelError(f"{file}: not a safetensors file: {error}") from None
     return found
 
@@ -160,19 +188,27 @@ def find_stored(folder: Path) -> dict[str, Stored]:
 def _read_header(file: Path) -> dict[str, Stored]:
     """A file starts with the length of its header in 8 bytes, then the header as JSON."""
     with file.open("rb") as stream:
-        length = int.from_bytes(stream.read(8), "little")
-        if length > file.stat().st_size:
-            raise ValueError(f"a header of {length} bytes in a file of {file.stat().st_size}")
+        length, size = int.from_bytes(stream.read(8), "little"), file.stat().st_size
+        if length > min(size, MAX_TEXT):
+            raise ValueError(f"a header of {length} bytes in a file of {size}")
         header = json.loads(stream.read(length))
     if not isinstance(header, dict):
         raise ValueError(f"a header that is a {type(header).__name__}")
     header.pop("__metadata__", None)
     tensors: dict[str, Stored] = {}
+    end_of_all = 8 + length
     for name, entry in header.items():
         start, end = entry["data_offsets"]
-        tensors[name] = Stored(
-            file.name, 8 + length + start, end - start, entry["dtype"], tuple(entry["shape"])
-        )
+        dtype, shape = entry["dtype"], tuple(entry["shape"])
+        if not all(isinstance(n, int) and n >= 0 for n in (start, *shape)):
+            raise ValueError(f"{name} has a negative size")
+        bits = int(dtype.strip("BFIUOL") or 8)  # of F32, I8, BOOL
+        if (end - start) * 8 != math.prod(shape) * bits:
+            raise ValueError(f"{name} has {end - start} bytes, which are not {shape} of {dtype}")
+        tensors[name] = Stored(file.name, 8 + length + start, end - start, dtype, shape)
+        end_of_all = max(end_of_all, 8 + length + end)
+    if end_of_all != size:
+        raise ValueError(f"tensors up to byte {end_of_all} in a file of {size}")
     return tensors
 
 

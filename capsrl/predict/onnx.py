@@ -8,8 +8,10 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 # Before it is imported: else onnxruntime reports its use to Microsoft (see its Privacy.md).
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -25,6 +27,7 @@ from capsrl.predict.folder import (
     SENTENCES,
     TRACED,
     TRANSFORMER,
+    check_file,
     digest_of,
     find_stored,
     unsigned,
@@ -61,6 +64,8 @@ class OnnxBackend(Backend):
         self.has_tagger = "tags" in _outputs(self._sentences)
         self._names = ["states", "predicates", *(["tags"] if self.has_tagger else [])]
         self._propositions = self._open(PROPOSITIONS)
+        if "roles" not in _outputs(self._propositions):
+            raise ModelError(f"{folder / PROPOSITIONS}: not a graph of propositions")
         transformer = folder / TRANSFORMER
         self._reader = SubwordReader(transformer, read_encoder_config(transformer))
 
@@ -95,8 +100,7 @@ class OnnxBackend(Backend):
     def _encode(self, item: IndexedSentence) -> list[Floats]:
         subwords, words = self._reader.windows(item.source_items[TRANSFORMER])
         feed = {"subwords": subwords, "words": words}
-        outputs: list[Floats] = self._sentences.run(self._names, feed)
-        return outputs
+        return _run(self._sentences, self._names, feed)
 
     def score(
         self,
@@ -125,7 +129,7 @@ class OnnxBackend(Backend):
         is_usual = not trace and n_iterations in (None, self._n_iterations)
         session = self._propositions if is_usual else self._traced
         feed = {given.name: values[given.name] for given in session.get_inputs()}
-        found = dict(zip(_outputs(session), session.run(None, feed), strict=True))
+        found = dict(zip(_outputs(session), _run(session, None, feed), strict=True))
         if not is_usual:
             found["steps"] = _with_start(found["roles"], found.get("steps"))
         logits = found.pop("roles")
@@ -142,6 +146,17 @@ def _with_start(final: Floats, steps: Floats | None) -> Floats:
     return np.concatenate([np.zeros_like(final)[None], steps])
 
 
+def _run(
+    session: InferenceSession, names: list[str] | None, feed: dict[str, NDArray[Any]]
+) -> list[Any]:
+    try:
+        outputs: list[Any] = session.run(names, feed)
+    except Exception as error:  # onnxruntime raises nothing narrower
+        reason = " ".join(str(error).split())
+        raise ModelError(f"the files of the model do not fit together: {reason:.200}") from None
+    return outputs
+
+
 def _outputs(session: InferenceSession) -> list[str]:
     return [output.name for output in session.get_outputs()]
 
@@ -151,7 +166,7 @@ def _is_exact(session: InferenceSession) -> bool:
     if "exact" not in _outputs(session):
         return True  # in floats
     word = {"subwords": np.zeros((1, 1), np.int64), "words": np.zeros(1, np.int64)}
-    (exact,) = session.run(["exact"], word)
+    (exact,) = _run(session, ["exact"], word)
     return bool(exact)
 
 
@@ -165,6 +180,7 @@ def _open(file: Path, weights: str) -> InferenceSession:
     # Sentences of all lengths: memory planned for one is of no use for the next.
     options.enable_mem_pattern = options.enable_cpu_mem_arena = False
     options.log_severity_level = 3
+    check_file(file)
     try:
         session = InferenceSession(
             str(file), options, ["CPUExecutionProvider"], disabled_optimizers=_SLOW

@@ -17,7 +17,7 @@ from capsrl.predict.backend import Backend, EncodedBatch
 from capsrl.predict.calibration import Calibration, counts_of_senses, group_of, sigmoid
 from capsrl.predict.candidates import CandidateFinder
 from capsrl.predict.consistency import Consistency
-from capsrl.predict.decode import Decoded, build_propositions, decode
+from capsrl.predict.decode import Decoded, build_propositions, check_scores, decode
 from capsrl.predict.indexing import IndexedSentence, bucket, group_predicates, with_predicates
 from capsrl.predict.inventory import Inventory, lemma_of
 from capsrl.sentence import Proposition, Sentence
@@ -124,6 +124,8 @@ class Predictor:
         untagged = self.backend.has_tagger and not all(s.tags for s in sentences)
         if options.predicates == "found" or untagged or not self.backend.marks_predicates:
             encoded = self.backend.encode(items)
+            is_word = np.arange(encoded.predicates.shape[1]) < [[each.n_words] for each in items]
+            check_scores(encoded.predicates[is_word])
             if encoded.tags is not None:
                 sentences = add_tags(sentences, encoded.tags, self.inventory)
         positions: list[Sequence[int]] = [item.predicates for item in items]

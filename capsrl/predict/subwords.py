@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from capsrl.errors import ModelError, install_hint
 from capsrl.predict import Ids, to_ids
-from capsrl.predict.folder import read_json
+from capsrl.predict.folder import check_file, read_json
 from capsrl.predict.wordpiece import WordPiece, read_wordpiece
 from capsrl.sentence import Sentence
 from capsrl.text.spacing import spaces_before
@@ -66,6 +66,11 @@ class SubwordReader:
             self.opening = [config["bos_token_id"]]
         self.unknown = unknown_subword(self.tokenizer)
         self.max_subwords = max_subwords(config) - len(self.opening) - len(self.closing)
+        if self.max_subwords < 1:
+            raise ModelError(
+                f"{folder / 'config.json'}: expected a larger max_position_embeddings, got "
+                f"{config.get('max_position_embeddings')}"
+            )
         self._kept: dict[str, list[int]] = {}  # the subwords of a word
 
     def read(self, sentence: Sentence) -> Subwords:
@@ -174,14 +179,15 @@ def read_tokenizer(folder: Path) -> "Tokenizer | WordPiece":
     and that is not installed.
     """
     file = folder / "tokenizer.json"
-    if not file.is_file():
+    if not file.exists():
         raise ModelError(
             f"{folder}: tokenizer.json is missing; save the tokenizer again with "
             "a current transformers (AutoTokenizer.from_pretrained(...).save_pretrained(...))"
         )
+    check_file(file)
     try:
         wordpiece = read_wordpiece(file)
-    except ValueError as error:
+    except (ValueError, RecursionError, OSError) as error:
         raise ModelError(f"{file}: not a tokenizer: {error}") from None
     return wordpiece or _read_other_tokenizer(file)
 
@@ -249,7 +255,9 @@ def unknown_subword(tokenizer: "Tokenizer | WordPiece") -> int:
 
 def max_subwords(config: Mapping[str, Any]) -> int:
     """How many subwords a window may have, special tokens included: at most 512."""
-    limit = int(config.get("max_position_embeddings", 512))
+    limit = config.get("max_position_embeddings", 512)
+    if not isinstance(limit, int):
+        raise ModelError(f"max_position_embeddings: expected an integer, got {limit!r:.60}")
     # RoBERTa and its relatives number positions from the padding id + 1.
     offset = {"roberta": 2, "xlm-roberta": 2, "camembert": 2, "mpnet": 2}
     return min(limit - offset.get(config.get("model_type", ""), 0), 512)

@@ -26,6 +26,7 @@ from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import file_digest
 from capsrl.files.replacing import replacing
+from capsrl.files.sealing import PLACE, check_seal, seal
 from capsrl.models import find_model
 from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
@@ -33,6 +34,7 @@ from capsrl.train.soft_labels import MANIFEST
 
 _VERSION = 2
 _EPOCHS = "train.epochs"
+_DAMAGES = (SafetensorError, OSError, LookupError, RecursionError, TypeError, ValueError)
 _METADATA = "capsrl"  # the key of our JSON among the header's strings
 
 
@@ -70,7 +72,8 @@ def save_checkpoint(
     # Copied: safetensors refuses tensors that share memory.
     copies = {n: t.detach().to("cpu", copy=True).contiguous() for n, t in tensors.items()}
     with replacing(path) as temporary:
-        save_file(copies, temporary, metadata={_METADATA: json.dumps(header)})
+        save_file(copies, temporary, metadata={_METADATA: json.dumps(header), **PLACE})
+        seal(temporary)
 
 
 @dataclass(frozen=True)
@@ -85,19 +88,22 @@ class Checkpoint:
 def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint; raises ModelError if it is damaged or has another format."""
     try:
+        check_seal(path)
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {})[_METADATA])
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
+        version, fingerprint = header["format"], header["fingerprint"]
+        progress = State(**header["state"]) if version == _VERSION else State()
+    except _DAMAGES as error:
         raise ModelError(
             f"{path}: not a checkpoint of capsrl: {error}; delete it to start again"
         ) from None
-    if header["format"] != _VERSION:
+    if version != _VERSION:
         raise ModelError(
-            f"{path}: expected checkpoint format {_VERSION}, got {header['format']}; resume with "
+            f"{path}: expected checkpoint format {_VERSION}, got {version}; resume with "
             "the version of capsrl that wrote it, or delete it to start again"
         )
-    return Checkpoint(tensors, State(**header["state"]), header["fingerprint"])
+    return Checkpoint(tensors, progress, fingerprint)
 
 
 def run_fingerprint(recipe: Recipe) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from capsrl.config import ROUTED, Recipe
 from capsrl.errors import ConfigError
-from capsrl.files.opening import open_writer
+from capsrl.files.opening import open_binary_writer, open_writer
+from capsrl.files.replacing import remove_abandoned
 from capsrl.labeler import Labeler
 from capsrl.models import find_model
 from capsrl.network.network import Network
@@ -117,6 +118,9 @@ class Training:
         check_files(recipe)
         self._fingerprint = run_fingerprint(recipe)
         self._checkpoint = folder / "checkpoint.safetensors"
+        with contextlib.suppress(OSError):  # there is no folder yet
+            if processes.is_main:  # a run that is finished will not save it again
+                remove_abandoned(folder / "model")
         saved = self._load_checkpoint()
         self.state = State() if saved is None else saved.state
         self.state.finished = self._is_finished()  # the recipe may have more epochs now
@@ -197,13 +201,13 @@ class Training:
         """Score the dev file, save the model if it is the best so far, and test for the end."""
         state = self.state
         train_seconds = self._seconds()
+        losses = self._trainer.losses(epoch=True)  # says what to do if they are not finite
         with self._trainer.averaged_weights():
             dev = self._score(self._labeler, self._corpus.dev) if self._processes.is_main else None
             f1 = self._processes.broadcast(dev.labeled_f1 if dev is not None else 0.0)
             is_best = f1 > state.best_f1
             if is_best and self._processes.is_main:
                 self._labeler.save(self.folder / "model", precision=self._precision())
-        losses = self._trainer.losses(epoch=True)
         state.epoch += 1
         state.position = 0
         if is_best:
@@ -280,7 +284,8 @@ class Training:
         except ConfigError as error:
             yield f"no curve.png: {error}"
         else:
-            figure.savefig(self.folder / "curve.png")
+            with open_binary_writer(self.folder / "curve.png") as file:
+                figure.savefig(file)
 
     def save(self) -> None:
         """Write a checkpoint unless the recipe turns them off.

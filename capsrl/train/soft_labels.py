@@ -21,6 +21,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from capsrl.errors import DataError
+from capsrl.files.sealing import check_seal
 from capsrl.network.batches import Batch, SoftTargets, SparseTargets
 from capsrl.network.network import Network
 from capsrl.predict.indexing import IndexedSentence, bucket
@@ -87,6 +88,7 @@ SPARSE = tuple(field.name for field in fields(SparseProbs))
 def load_labels(path: Path) -> SoftLabels:
     """Read a file of soft labels; raises DataError for a missing or damaged one."""
     try:
+        check_seal(path)
         arrays = load_file(path)
         text = json.loads(arrays["text"].tobytes())
         names = [name.removesuffix(".probs") for name in arrays if name.endswith(".probs")]
@@ -99,7 +101,7 @@ def load_labels(path: Path) -> SoftLabels:
                 for name in names
             },
         )
-    except (SafetensorError, OSError, KeyError, ValueError) as error:
+    except (SafetensorError, OSError, LookupError, TypeError, ValueError) as error:
         raise _damaged(path, error) from None
 
 

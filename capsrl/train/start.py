@@ -24,6 +24,7 @@ from capsrl.network.network import Network
 from capsrl.network.save import load_weights
 from capsrl.predict.folder import read_inventory
 from capsrl.predict.inventory import Inventory, Vocab, build_inventory
+from capsrl.predict.manifest import check_manifest
 from capsrl.text.lemmatizer import Lemmatizer, learn_lemmas
 from capsrl.train.corpus import Corpus
 
@@ -103,8 +104,8 @@ def start_network(
     words   frequency of each word in the corpus, for words that the model does not have
     Raises ModelError if the folder is damaged.
     """
-    known = read_inventory(folder)
-    inventory = merge_inventories(known, added)
+    check_manifest(folder)
+    inventory = merge_inventories(read_inventory(folder), added)
     network = make_network(config, inventory, folder=folder, words=words)
     grown = grow_weights(load_weights(folder), network.state_dict(), source=folder)
     network.load_state_dict(grown)

@@ -536,7 +536,7 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected some of verb, noun, adjective, got "
          "verb, adverb"),
         (("Go on.", "--predicates", "gold"), "--predicates: expected auto, marked or found, got "),
-        (("Go on.", "--iterations", 0), "--iterations: expected an integer of at least 1, got 0"),
+        (("Go on.", "--iterations", 0), "--iterations: expected an integer from 1 to 100, got 0"),
         (("Go on.", "--threshold", 1.5), "--threshold: expected a number from 0 to 1, got 1.5"),
         (("Go on.", "--predicates", "marked"), "--predicates marked: raw text marks no predicates; "
          "name the format of a corpus: --from FORMAT"),

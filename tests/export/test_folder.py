@@ -115,7 +115,8 @@ def test_an_export_that_is_killed_is_not_read(model, int8):
         assert not is_read or contents(model) in (old, new)
         seen.append(is_read)
         export_again(model, int8=not int8)
-    assert seen == sorted(seen, reverse=True)
+    # Read before the first graph is replaced, and again while the manifest is written.
+    assert seen[0] and seen[-1]
     assert len(seen) > 2 * len(new) and len(set(seen)) == 2
     assert contents(model) == new
 

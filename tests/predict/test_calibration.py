@@ -15,6 +15,7 @@ from capsrl.predict.calibration import (
     log_odds,
     sigmoid,
 )
+from capsrl.predict.folder import MANIFEST
 from capsrl.sentence import Argument, Phrase, Proposition
 from tests.helpers.tiny_sentences import CALIBRATION, apply_calibration
 
@@ -113,7 +114,7 @@ def test_round_trip(tmp_path):
     assert load_calibration(tmp_path) is None
     assert CALIBRATION.save(tmp_path) == tmp_path / FILE
     assert load_calibration(tmp_path) == CALIBRATION
-    assert [file.name for file in tmp_path.iterdir()] == [FILE]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [FILE, MANIFEST]
 
 
 @pytest.mark.parametrize(

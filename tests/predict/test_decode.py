@@ -3,6 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from capsrl.errors import ModelError
 from capsrl.frames.index import NO_FRAMES, FrameIndex, FrameRole, Roleset
 from capsrl.options import Options
 from capsrl.predict.backend import PropositionScores
@@ -77,6 +78,17 @@ def test_most_probable_sense_and_roles():
     assert [(a.role, a.word) for a in unseen.arguments] == [("A0", 1)]
     assert known.trace is None
     assert (known.guessed, unseen.guessed) == (False, True)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["probs", "senses", "patterns"])
+def test_scores_that_are_not_finite(name, value):
+    """They were no proposition, or another sense with probability 1."""
+    found = make_scores()
+    array = getattr(found, name).copy()
+    array[0, 0] = value
+    with pytest.raises(ModelError, match="scores that are not finite: its weights are damaged"):
+        run(dataclasses.replace(found, **{name: array}))
 
 
 def test_only_candidates_are_chosen():

@@ -8,6 +8,7 @@ from capsrl.network import save as save_module
 from capsrl.network.save import save_weights
 from capsrl.predict import folder as folder_module
 from capsrl.predict.folder import (
+    MANIFEST,
     PROPOSITIONS,
     SENTENCES,
     choose_runtime,
@@ -142,7 +143,12 @@ def test_fingerprint(tmp_path):
     assert fingerprint(tmp_path / "b", frames) == first  # there is none
     frames.write_text("x")
     assert fingerprint(tmp_path / "b", frames) != first
-    for file in sorted(each for each in (tmp_path / "b").iterdir() if each.suffix != ".md"):
+    (tmp_path / "b" / MANIFEST).write_text("{}")
+    assert fingerprint(tmp_path / "b") == first  # it follows from the other files
+    others = (".md", MANIFEST)
+    for file in sorted(
+        each for each in (tmp_path / "b").iterdir() if not each.name.endswith(others)
+    ):
         content = file.read_bytes()
         file.write_bytes(content + b" ")
         assert fingerprint(tmp_path / "b") != first, file.name

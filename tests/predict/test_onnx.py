@@ -14,7 +14,7 @@ import capsrl
 from capsrl.errors import ConfigError, ModelError
 from capsrl.formats.formats import read_sentences
 from capsrl.labeler import Labeler
-from capsrl.predict.folder import PROPOSITIONS, SENTENCES, TRACED, unsigned
+from capsrl.predict.folder import MANIFEST, PROPOSITIONS, SENTENCES, TRACED, unsigned
 from tests.helpers.tiny_networks import make_config, make_labeler, write_encoder
 from tests.helpers.tiny_sentences import SENTENCES as TEXT
 from tests.helpers.tiny_sentences import assert_same_answers
@@ -122,6 +122,7 @@ def test_views_are_computed_in_integers(folder, tmp_path):
     shutil.copytree(folder, copied)
     export(copied, int8=False)
     shutil.copyfile(folder / SENTENCES, copied / SENTENCES)  # the same states
+    (copied / MANIFEST).unlink()
     ours, exact = (
         [
             argument.probability
@@ -179,6 +180,7 @@ def test_graphs_of_other_weights(folder, tmp_path):
         file.unlink()
     for file in (tmp_path / "full").glob("*.safetensors"):
         shutil.copyfile(file, copied / file.name)
+    (copied / MANIFEST).unlink()
     with pytest.raises(ModelError, match=r"not a graph of the weights .*; export it again"):
         load(copied)
 
@@ -187,6 +189,7 @@ def test_damaged_graph(folder, tmp_path):
     copied = tmp_path / "model"
     shutil.copytree(folder, copied)
     (copied / SENTENCES).write_bytes(b"not a graph")
+    (copied / MANIFEST).unlink()
     with pytest.raises(ModelError, match=r"sentences.onnx: not a graph .* export it again"):
         load(copied)
 

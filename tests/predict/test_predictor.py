@@ -4,8 +4,9 @@ import dataclasses
 
 import numpy as np
 import pytest
+import torch
 
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, ModelError
 from capsrl.network.backend import TorchBackend
 from capsrl.options import Options
 from capsrl.predict.predictor import Predictor
@@ -29,6 +30,17 @@ def test_marked_predicates(network):
     labeled = predict(network, [blind(s) for s in SENTENCES], predicates="marked")
     assert [s.predicates for s in labeled] == [s.predicates for s in SENTENCES]
     assert all(p.sense and p.probability for s in labeled for p in s.propositions)
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf])
+@pytest.mark.parametrize("predicates", ["found", "marked"])
+def test_weights_that_are_not_finite(predicates, value):
+    """They gave sentences without propositions."""
+    network = make_labeler().network
+    with torch.no_grad():
+        network.finder.score.weight[0, 0] = value
+    with pytest.raises(ModelError, match="scores that are not finite"):
+        predict(network, [blind(s) for s in SENTENCES], predicates=predicates)
 
 
 def test_found_predicates_ignore_the_marks(network):

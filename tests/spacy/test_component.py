@@ -164,7 +164,7 @@ def test_options_reach_the_model(nlp):
         ({"pos": ["verbs"]}, r"capsrl: pos: expected some of verb, .*, got verbs"),
         ({"pos": []}, r"capsrl: pos: expected some of verb, .*, got \[\]"),
         ({"threshold": 1.5}, "capsrl: threshold: expected a number from 0 to 1, got 1.5"),
-        ({"iterations": 0}, "capsrl: iterations: expected an integer of at least 1, got 0"),
+        ({"iterations": 0}, "capsrl: iterations: expected an integer from 1 to 100, got 0"),
         ({"threshold": "0.5"}, "capsrl: threshold: expected a number from 0 to 1, got '0.5'"),
     ],
 )

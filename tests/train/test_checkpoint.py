@@ -79,6 +79,32 @@ def test_damaged_checkpoint(tmp_path, damage):
         load_checkpoint(path)
 
 
+def test_every_damaged_byte_is_noticed(tmp_path):
+    """In tensors, their names and the state; the seal itself is no loss."""
+    path = tmp_path / "checkpoint.safetensors"
+    save_checkpoint(path, {"a": torch.ones(5), "b": torch.arange(3)}, STATE, {"x": "y"})
+    data = path.read_bytes()
+    mark = data.index(b'"sha256":"')
+    for place in (*range(mark), *range(mark + 10, len(data))):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        path.write_bytes(changed)
+        with pytest.raises(ModelError, match="not a checkpoint of capsrl: .*; delete it"):
+            load_checkpoint(path)
+    path.write_bytes(data)
+    assert load_checkpoint(path).fingerprint == {"x": "y"}
+
+
+@pytest.mark.parametrize("header", ["[]", "3", "{}", '{"format": 2}', "[" * 9999])
+def test_checkpoints_with_another_header(tmp_path, header):
+    from safetensors.torch import save_file
+
+    path = tmp_path / "checkpoint.safetensors"
+    save_file({"a": torch.ones(1)}, path, metadata={"capsrl": header})
+    with pytest.raises(ModelError, match="not a checkpoint of capsrl: .*; delete it"):
+        load_checkpoint(path)
+
+
 def test_other_format(tmp_path, monkeypatch):
     path = tmp_path / "checkpoint.safetensors"
     monkeypatch.setattr("capsrl.train.checkpoint._VERSION", 7)

@@ -50,6 +50,18 @@ def test_precision_of_the_saved_model(tmp_path):
     run(make_recipe("train.epochs=1"), tmp_path, device="cpu")  # is the same run
 
 
+def test_what_a_kill_left_is_removed(tmp_path):
+    """Also by a run that is finished and does not save the model again."""
+    recipe = make_recipe("train.epochs=1")
+    run(recipe, tmp_path, device="cpu")
+    before = {path.name for path in tmp_path.iterdir()}
+    left = tmp_path / ".model.0123abcd.new"
+    left.mkdir()
+    (left / "config.json").touch()
+    run(recipe, tmp_path, device="cpu")
+    assert {path.name for path in tmp_path.iterdir()} == before
+
+
 def test_early_stopping(tmp_path):
     recipe = make_recipe("train.learning_rate=1e-12", "train.patience=2")
     result = run(recipe, tmp_path, device="cpu")

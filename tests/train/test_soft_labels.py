@@ -87,6 +87,17 @@ def test_damaged_file(tmp_path):
             read(tmp_path / "shard")
 
 
+def test_damaged_content(labels, tmp_path):
+    """One byte of a probability, which would be another."""
+    file = tmp_path / "shard"
+    save_labels(file, labels)
+    data = bytearray(file.read_bytes())
+    data[-1] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(DataError, match="shard: damaged: .*SHA-256.*; delete the file"):
+        load_labels(file)
+
+
 def test_phrases_of_teachers_are_the_targets(tmp_path):
     config = make_config(phrase_width=4)
     texts = [Sentence(each.words) for each in SENTENCES]

@@ -20,6 +20,7 @@ from capsrl.errors import ConfigError, DataError, ModelError, install_hint
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.network.encoder import reversed_order, take
+from capsrl.predict.folder import read_json
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -268,6 +269,8 @@ def read_elmo(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             arrays = _read_arrays(path, file, options)
     except OSError as error:
         raise DataError(f"{path}: not an HDF5 file: {error}") from None
+    except (LookupError, RuntimeError, TypeError) as error:  # h5py raises errors of many kinds
+        raise DataError(f"{path}: the arrays of ELMo cannot be read: {error}") from None
     tensors = {
         name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()
     }
@@ -277,11 +280,12 @@ def read_elmo(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
 def _read_options(path: Path) -> dict[str, Any]:
     """The sizes of the model. Only character models are supported, as all released ones are."""
     try:
-        options: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path}: not the options of an ELMo model: {error}") from None
+        options = read_json(path)
+    except ModelError as error:
+        reason = str(error).removeprefix(f"{path}: ")
+        raise DataError(f"{path}: not the options of an ELMo model: {reason}") from None
     for part, keys in _REQUIRED.items():
-        found = options.get(part) if isinstance(options, dict) else None
+        found = options.get(part)
         for key in keys:
             if not isinstance(found, dict) or key not in found:
                 raise DataError(f"{path}: not the options of an ELMo model: no {part}.{key}")

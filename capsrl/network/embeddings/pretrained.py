@@ -14,6 +14,9 @@ from capsrl.errors import ModelError, install_hint
 from capsrl.network.embeddings.bert import Bert, rename_weights
 from capsrl.predict.subwords import is_plain_bert
 
+# Without the first, transformers asks on a terminal whether it may run code of the folder.
+_SAFE = {"trust_remote_code": False, "local_files_only": True}
+
 
 def find_folder(name: str | Path) -> Path:
     """The folder of an encoder: a path, or an installed package with `get_model_path()`."""
@@ -40,6 +43,8 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
             encoder = Bert(config)
         except KeyError as error:
             raise ModelError(f"{folder / 'config.json'}: no entry {error}") from None
+        if config["hidden_size"] % config["num_attention_heads"]:
+            raise ModelError(f"{folder / 'config.json'}: num_attention_heads divide no hidden_size")
         if pretrained:
             _load_bert(encoder, folder / "model.safetensors")
         return encoder
@@ -52,12 +57,14 @@ def make_encoder(folder: Path, config: dict[str, Any], *, pretrained: bool) -> n
         ) from None
     try:
         if pretrained:
-            model = AutoModel.from_pretrained(str(folder), local_files_only=True)
+            model = AutoModel.from_pretrained(str(folder), **_SAFE)
         else:
             model = AutoModel.from_config(  # type: ignore[no-untyped-call]
-                AutoConfig.from_pretrained(str(folder))
+                AutoConfig.from_pretrained(str(folder), **_SAFE), trust_remote_code=False
             )
-    except (OSError, ValueError) as error:  # a missing file, an unknown model type
+    except ModelError:
+        raise
+    except Exception as error:  # a missing file, an unknown model type, nonsense in config.json
         reason = " ".join(str(error).split())
         raise ModelError(f"{folder}: not an encoder of transformers: {reason}") from None
     module: nn.Module = model.float()

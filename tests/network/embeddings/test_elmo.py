@@ -337,8 +337,8 @@ def test_not_hdf5(small):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("{", r"2x_options\.json: not the options of an ELMo model: Expecting property"),
-        ("[]", r"2x_options\.json: not the options of an ELMo model: no lstm\.dim"),
+        ("{", r"2x_options\.json: not the options of an ELMo model: not JSON: Expecting property"),
+        ("[]", r"2x_options\.json: not the options of an ELMo model: expected a JSON obj"),
         ('{"lstm": 3}', r"2x_options\.json: not the options .*: no lstm\.dim"),
         (
             json.dumps(SMALL | {"char_cnn": {"activation": "relu"}}),
