@@ -18,11 +18,18 @@ import capsrl
 from capsrl.cli.options import DEVICE, FRAME_FILES, MODEL, RUNTIME, command, option
 from capsrl.errors import ConfigError
 from capsrl.serve.app import make_app
+from capsrl.serve.connections import ERRORS, Server
 from capsrl.serve.observability import LOGGER, describe_error
 from capsrl.serve.requests import Limits
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
-_CONNECTIONS = 512  # open connections; a process may usually have 1024 open files
+_CONNECTIONS = 2048  # most open ones
+_OTHER_FILES = 128  # of the process: the model, the log, the event loop
 
 
 @command(
@@ -53,6 +60,14 @@ _CONNECTIONS = 512  # open connections; a process may usually have 1024 open fil
                 default=30.0,
             ),
             option("--queue N", "Waiting requests; else status 503.", low=1, default=64),
+            option(
+                "--drain SECONDS",
+                "Still accept requests after SIGTERM, while /ready answers 503.",
+                kind=float,
+                low=0,
+                high=3600,
+                default=0.0,
+            ),
             option("--batch N", "Requests labeled together (default: onnx 8, torch 32).", low=1),
         ],
         "Model": [
@@ -77,6 +92,7 @@ def serve_command(
     max_characters: int,
     timeout: float,
     queue: int,
+    drain: float,
     batch: int | None,
     cors: Sequence[str],
 ) -> None:
@@ -113,9 +129,9 @@ def serve_command(
             log_config=log_config(),
             access_log=False,  # uvicorn's contains the URL; ours does not
             server_header=False,
-            limit_concurrency=_CONNECTIONS,
             timeout_graceful_shutdown=math.ceil(limits.seconds) + 5,
         )
+        server = Server(config, connections=_most_connections(), drain=drain)
         name = f"[{host}]" if ":" in host else host
         port = listening.getsockname()[1]
         click.echo(f"serving on http://{name}:{port}/ (Ctrl-C stops it)")
@@ -123,7 +139,19 @@ def serve_command(
             sys.stderr.write("no --token: anyone who can reach this host can use the service\n")
         # uvicorn raises Ctrl-C again after it has shut down.
         with contextlib.suppress(KeyboardInterrupt):
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=[listening])
+
+
+def _most_connections() -> int:
+    """The number of connections for which there are files, after a try to get enough of them."""
+    wanted = _CONNECTIONS + _OTHER_FILES
+    if resource is None:
+        return _CONNECTIONS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= soft < wanted:  # -1 is infinity
+        soft = wanted if hard < 0 else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, min(wanted, soft) - _OTHER_FILES)
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -162,6 +190,6 @@ def log_config() -> dict[str, Any]:
         "disable_existing_loggers": False,
         "formatters": {"json": {"()": JsonFormatter}},
         "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
-        "loggers": {"uvicorn": logger, LOGGER.name: logger},
+        "loggers": {"uvicorn": logger, ERRORS.name: {"level": "ERROR"}, LOGGER.name: logger},
         "root": {"handlers": ["stderr"], "level": "WARNING"},
     }

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.middleware.cors import CORSMiddleware
+from fastapi.middleware.gzip import GZipMiddleware
 from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
@@ -29,6 +30,7 @@ from capsrl.serve.openapi import refusals
 from capsrl.serve.page import add_page
 from capsrl.serve.requests import Format, LabelRequest, Limits, explain, read_request
 
+_COMPRESSION = 1  # TODO measure
 _FORMAT = Annotated[Format, Query(description="csv: a row per argument; conll09: per word.")]
 
 
@@ -55,6 +57,7 @@ def make_app(
         docs_url=None,
         redoc_url=None,
     )
+    app.state.metrics, app.state.draining = service.metrics, False  # for the server
     _add_routes(app, service, guarded)
     openapi.add_schemas(app)
     openapi.add_docs(app)
@@ -67,6 +70,7 @@ def make_app(
             allow_headers=["Authorization", "Content-Type"],
             expose_headers=["Retry-After", "X-Model", "X-Request-ID"],
         )
+    app.add_middleware(GZipMiddleware, compresslevel=_COMPRESSION)
     app.add_middleware(RequestLog, metrics=service.metrics)
     for kind in (RequestValidationError, 404, 405):
         app.add_exception_handler(kind, _explain_error)
@@ -94,10 +98,13 @@ def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> No
     @app.get("/ready", response_description="Ready", responses=refusals(503))
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""
+        if app.state.draining:
+            raise HTTPException(503, "the server shuts down", {"Retry-After": "1"})
         if not service.batcher.is_open:
             raise QueueFull(seconds=1)
         return openapi.Status(status="ready", model=service.model)
 
+    @app.head("/metrics", include_in_schema=False, **guarded)
     @app.get(
         "/metrics",
         response_class=Response,
@@ -113,7 +120,7 @@ class Service:
     """A labeler behind a queue."""
 
     def __init__(self, labeler: Labeler, limits: Limits) -> None:
-        self.limits = limits
+        self.limits, self._receiving = limits, 0
         folder = labeler.folder
         self.model = openapi.Model(
             name=folder.resolve().name if folder else "unsaved",
@@ -149,7 +156,13 @@ class Service:
 
     async def answer(self, request: Request, format: Format = "json") -> LabelResponse:
         """Label the texts of a request, and log how much there was to do."""
-        label_request = await read_request(request, self.limits, format)
+        if self._receiving >= self.limits.receiving:
+            raise QueueFull(seconds=1)
+        self._receiving += 1
+        try:
+            label_request = await read_request(request, self.limits, format)
+        finally:
+            self._receiving -= 1
         log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
         response = await self._respond(request, label_request)
         counts = {"sentences": len(response.sentences), "propositions": response.n_propositions}

@@ -1,10 +1,12 @@
 """The log and the metrics of the service, and the middleware that writes to both.
 
-Nothing that a user sends is logged: no text, no query, no message of an exception, which may quote
-the text; only its type and traceback. `capsrl.cli.serve` writes the log as JSON.
+Nothing that a user sends is logged but a plain X-Request-ID: no text, no query, no message of an
+exception, which may quote the text; only its type and traceback. `capsrl.cli.serve` writes the
+log as JSON.
 """
 
 import logging
+import re
 import secrets
 import time
 import traceback
@@ -13,7 +15,7 @@ from functools import partial
 from typing import Any
 
 import prometheus_client as prometheus
-from starlette.datastructures import MutableHeaders
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -23,6 +25,7 @@ from capsrl.serve.labeling import LabelResponse
 CLIENT_GONE = 499  # only seen in the log
 LOGGER = logging.getLogger("capsrl.serve")
 _FIELDS = "capsrl.log_fields"  # key of an ASGI scope
+_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
 _SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 _REQUESTS = (1, 2, 4, 8, 16, 32, 64)
@@ -45,6 +48,7 @@ class Metrics:
         time = partial(prometheus.Histogram, registry=registry, buckets=_SECONDS)
         self.requests = count("capsrl_requests", "Requests answered", ["path", "status"])
         self.seconds = time("capsrl_request_seconds", "Seconds to the response", ["path"])
+        self.closed = count("capsrl_connections_closed", "Those of slow clients", ["reason"])
         self._batches = time("capsrl_batch_requests", "Requests per batch", buckets=_REQUESTS)
         self.batch_seconds = time("capsrl_batch_seconds", "Seconds spent labeling a batch")
         self._sentences = count("capsrl_sentences", "Sentences labeled")
@@ -74,6 +78,14 @@ def log_fields(request: Request, **numbers: int) -> None:
     request.scope[_FIELDS].update(numbers)
 
 
+def log_request(metrics: Metrics, path: str, seconds: float, fields: dict[str, Any]) -> None:
+    """Count and log a request that was answered."""
+    metrics.requests.labels(path, fields["status"]).inc()
+    metrics.seconds.labels(path).observe(seconds)
+    known = {"path": path, "ms": round(seconds * 1000, 1)} | fields
+    LOGGER.info("request", extra={"fields": known})
+
+
 class RequestLog:
     """Middleware: logs and counts requests; unhandled exceptions become an opaque 500."""
 
@@ -86,12 +98,16 @@ class RequestLog:
             await self._app(scope, receive, send)
             return
         start = time.perf_counter()
-        fields = scope[_FIELDS] = {"id": secrets.token_hex(8), "status": 0}
+        given = Headers(scope=scope).get("X-Request-ID", "")  # of a proxy, to find it in both logs
+        id = given if _ID.fullmatch(given) else secrets.token_hex(8)
+        fields = scope[_FIELDS] = {"id": id, "status": 0}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 fields["status"] = message["status"]
                 own = {"X-Request-ID": fields["id"], "X-Content-Type-Options": "nosniff"}
+                if getattr(scope["app"].state, "draining", False):
+                    own["Connection"] = "close"
                 MutableHeaders(scope=message).update(own)
             await send(message)
 
@@ -104,13 +120,7 @@ class RequestLog:
             if not fields["status"]:
                 detail = f"internal error; request id {fields['id']}"
                 await JSONResponse({"detail": detail}, 500)(scope, receive, send_with_headers)
-        self._finish(scope, time.perf_counter() - start)
-
-    def _finish(self, scope: Scope, seconds: float) -> None:
         # That of a route: any other is text that a user sent, and would make a metric of its own.
-        fields, path = scope[_FIELDS], getattr(scope.get("route"), "path", "other")
-        self._metrics.requests.labels(path, fields["status"]).inc()
-        self._metrics.seconds.labels(path).observe(seconds)
+        path = getattr(scope.get("route"), "path", "other")
         method = scope["method"] if scope["method"] in _METHODS else "other"
-        known = {"method": method, "path": path, "ms": round(seconds * 1000, 1)}
-        LOGGER.info("request", extra={"fields": known | fields})
+        log_request(self._metrics, path, time.perf_counter() - start, {"method": method} | fields)
