@@ -17,6 +17,7 @@ import click
 
 from capsrl import __version__
 from capsrl.errors import CapsrlError, ConfigError, install_hint
+from capsrl.files.replacing import DISK_FULL, writing_errors
 
 # Package that may be missing -> the extra that installs it.
 EXTRAS = {
@@ -77,6 +78,8 @@ class _Commands(click.Group):
         # click would print an empty line or exit with 1.
         try:
             super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
         except KeyboardInterrupt:
             sys.stderr.write("interrupted\n")
             sys.exit(130)
@@ -146,11 +149,17 @@ def main() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w")  # None if it is closed
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        with warnings.catch_warnings():
+        # A disk may be full; files that a command writes have their own message.
+        with warnings.catch_warnings(), writing_errors("<stdout>", only=DISK_FULL):
             warnings.showwarning = _show_warning
             # Commands return None; --help and --version their exit code.
             sys.exit(app.main(sys.argv[1:] or ["--help"], standalone_mode=False))
     except CapsrlError as error:
+        if sys.stdout is not None:
+            try:
+                sys.stdout.flush()
+            except OSError:
+                sys.stdout = None  # Python would try it again, and print a traceback
         _fail(error)
     except click.UsageError as error:
         _fail(_usage_message(error))

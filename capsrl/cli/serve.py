@@ -101,6 +101,8 @@ def serve_command(
     The service answers POST /label; the page is at /, a description for programmers at /docs.
     Ctrl-C or SIGTERM stops it: it accepts no more requests and answers those it has.
     """
+    if sys.stdout is None:
+        raise ConfigError("standard output is closed; send it elsewhere: > /dev/null")
     # Clients strip headers, so blanks at the ends never arrive.
     if token is not None and not (
         token == token.strip() != "" and token.isascii() and token.isprintable()

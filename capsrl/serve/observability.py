@@ -1,8 +1,7 @@
 """The log and the metrics of the service, and the middleware that writes to both.
 
-Nothing that a user sends is logged but a plain X-Request-ID: no text, no query, no message of an
-exception, which may quote the text; only its type and traceback. `capsrl.cli.serve` writes the
-log as JSON.
+Of what a user sends only a plain X-Request-ID is logged: no text, no query, no message of an error,
+which may quote the text; only its type and traceback. `capsrl.cli.serve` writes the log as JSON.
 """
 
 import logging

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal, get_type_hints
@@ -127,6 +126,8 @@ async def read_request(request: Request, limits: Limits, format: Format) -> Labe
         # Pages of other sites may post forms and plain text here without asking for permission.
         sent = media_type[:_MAX_SHOWN] or "none"
         raise HTTPException(415, f"the content type must be application/json; you sent {sent}")
+    if (encoding := request.headers.get("content-encoding", "identity").lower()) != "identity":
+        raise HTTPException(415, f"the body must not be encoded; it is {encoding[:_MAX_SHOWN]}")
     parsed = parse_body(await _read_body(request, limits), format)
     most, when = limits.characters, ""
     if parsed.options.trace:
@@ -157,53 +158,28 @@ async def _read_body(request: Request, limits: Limits) -> bytes:
                     break
     except TimeoutError:
         must = f"must arrive within {limits.seconds:g} seconds; {read:,} bytes did"
-        raise HTTPException(408, f"the body {must}") from None
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "gzip" and size <= limits.body:
-        body = _decompress(body, limits.body)
-        size = len(body)
-    elif encoding not in ("gzip", "identity"):
-        must = f"must be gzip, or there must be none; you sent {encoding[:_MAX_SHOWN]}"
-        raise HTTPException(415, f"the content encoding {must}", {"Accept-Encoding": "gzip"})
+        raise HTTPException(408, f"the body {must}", {"Connection": "close"}) from None
     if size > limits.body:
         raise too_long
     return bytes(body)
 
 
-def _decompress(body: bytearray, most: int) -> bytearray:
-    """The content of gzip data, or its first bytes if they are more than `most`."""
-    stream = zlib.decompressobj(wbits=31)
-    try:
-        content = bytearray(stream.decompress(body, most + 1))
-    except zlib.error:
-        raise _invalid("its content encoding is gzip, but its content is not") from None
-    if len(content) <= most and (not stream.eof or stream.unused_data):
-        raise _invalid("its gzip data must be whole, with nothing after it")
-    return content
-
-
-def _invalid(told: str) -> RequestValidationError:
-    mistake = {"type": "json_invalid", "loc": (), "ctx": {"error": told}}
-    return RequestValidationError([mistake])
-
-
 def parse_body(body: bytes, format: Format = "json") -> LabelRequest:
     """The request that a body describes; raises RequestValidationError if it describes none."""
     try:
-        text = body.decode("utf-8-sig")
-        data = from_json(text, allow_inf_nan=False)
+        data = from_json(body.decode("utf-8-sig"), allow_inf_nan=False)
         many = isinstance(data, dict) and "texts" in data and "text" not in data
         given = (TextsRequest if many else TextRequest).model_validate(data).model_dump()
     except ValidationError as error:
         raise RequestValidationError(error.errors(include_url=False)) from None
-    except UnicodeDecodeError as error:
-        told = f"it is not UTF-8: byte 0x{body[error.start]:02x} at offset {error.start}"
-        gzip = "; it looks like gzip, which the header Content-Encoding: gzip must say"
-        raise _invalid(told + gzip * body.startswith(b"\x1f\x8b")) from None
     except ValueError as error:
         told = re.sub(r"EOF while parsing an? \w+", "it ends too soon", str(error))
         told = re.sub("expected (value|ident)", "there is no JSON value", told)
-        raise _invalid(told if body else "it is empty") from None
+        if isinstance(error, UnicodeDecodeError):
+            told = f"it is not UTF-8: byte 0x{body[error.start]:02x} at offset {error.start}"
+        told = "it is gzip" if body[:2] == b"\x1f\x8b" else told if body else "it is empty"
+        mistake = {"type": "json_invalid", "loc": (), "ctx": {"error": told}}
+        raise RequestValidationError([mistake]) from None
     texts = given.pop("texts") if many else [given.pop("text")]
     at = given.pop("at", None)
     options = Options(predicates="found" if at is None else "marked", **given)
