@@ -1,6 +1,9 @@
 # `capsrl serve`, without torch. docs/deploy.md says how to build and run it.
 
-FROM python:3.11.13-slim-bookworm AS build
+# By digest, so that every build starts from the same bytes; the tag is for readers. The digest is that of the image
+# index in docker-library/repo-info, repos/python/remote/3.11.15-slim-bookworm.md, at commit 3effc3e.
+ARG BASE=python:3.11.15-slim-bookworm@sha256:d29f48a31a8b408ed19272ca1e7b10ebae13b240a27e862d3d4217c528e2e0c3
+FROM ${BASE} AS build
 RUN python -m venv --without-pip /opt/capsrl
 WORKDIR /src
 COPY . .
@@ -8,7 +11,7 @@ COPY . .
 ENV PIP_CONSTRAINT=/src/constraints.txt
 RUN pip --python /opt/capsrl install --no-cache-dir --constraint constraints.txt ".[serve]"
 
-FROM python:3.11.13-slim-bookworm
+FROM ${BASE}
 COPY --from=build /opt/capsrl /opt/capsrl
 # One thread for numpy: the threads of the server follow the CPU quota of the container, or --threads.
 ENV PATH="/opt/capsrl/bin:$PATH" OMP_NUM_THREADS=1
