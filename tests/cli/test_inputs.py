@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,6 +17,8 @@ import pytest
 from capsrl.cli.inputs import check_text
 from capsrl.errors import DataError
 from tests.helpers.terminal import run_on_a_terminal
+
+TINY = Path(__file__).parent.parent / "fixtures" / "tiny.conll09"
 
 
 @pytest.fixture
@@ -126,11 +129,22 @@ def test_closed_streams(closed, code, message):
         ("convert --from text --to jsonl - - >&-", "standard output is closed; "
          "name a file"),
         ("stats --from conll09 - <&-", "standard input is closed"),
+        ("serve --port 0 >&-", "standard output is closed; send it elsewhere: > /dev/null"),
     ],
 )  # fmt: skip
 def test_closed_streams_of_other_commands(command, message):
     done = with_shell(command)
     assert (done.returncode, done.stderr) == (2, f"error: {message}\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    "command", [f"stats {TINY}", f"stats --json {TINY}", "serve --port 0", "--version"]
+)
+def test_a_full_disk_under_standard_output(command):
+    done = with_shell(f"{command} > /dev/full")
+    message = "error: <stdout>: cannot be written: No space left on device\n"
+    assert (done.returncode, done.stderr) == (2, message)
 
 
 def test_a_document_per_line(label, tmp_path):

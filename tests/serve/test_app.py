@@ -1,6 +1,7 @@
 """The service answers what the library answers, and says why when it refuses."""
 
 import asyncio
+import gzip
 import json
 import re
 
@@ -107,7 +108,7 @@ def test_formats(tiny, format, kind, start):
 def test_monitors_may_ask_for_the_head_only(tiny):
     async def run():
         async with client_of(tiny) as client:
-            paths = ("/health", "/ready", "/", "/docs", "/page/model", "/favicon.ico")
+            paths = ("/health", "/ready", "/", "/docs", "/page/model", "/favicon.ico", "/metrics")
             return [await client.head(path) for path in paths]
 
     assert {head.status_code for head in asyncio.run(run())} == {200}
@@ -257,6 +258,28 @@ def test_content_type(tiny, kind):
     response = post(tiny, b'{"text": "x"}', headers={"Content-Type": kind})
     detail = f"the content type must be application/json; you sent {kind or 'none'}"
     assert (response.status_code, response.json()) == (415, {"detail": detail})
+
+
+def test_compressed_bodies(tiny):
+    packed = gzip.compress(b'{"text": "dogs bark"}')
+    response = post(tiny, packed, headers={"Content-Encoding": "gzip"})
+    detail = "the body must not be encoded; it is gzip"
+    assert (response.status_code, response.json()) == (415, {"detail": detail})
+    plain = post(tiny, b'{"text": "dogs bark"}', headers={"Content-Encoding": "identity"})
+    assert plain.status_code == 200
+
+
+def test_long_responses_are_compressed_for_those_who_accept_it(tiny):
+    text = "dogs bark. " * 50
+    packed, plain = (
+        post(tiny, {"text": text}, headers={"Accept-Encoding": accepted})
+        for accepted in ("gzip", "identity")
+    )
+    assert packed.headers["content-encoding"] == "gzip"
+    assert "content-encoding" not in plain.headers
+    assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) / 5
+    assert same(packed.json(), plain.json())
+    assert "content-encoding" not in post(tiny, {"text": ""}).headers  # too short
 
 
 async def until_full(client):

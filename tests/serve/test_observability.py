@@ -32,7 +32,7 @@ def fields_of(records):
     return [record.fields for record in records if record.name == LOGGER.name]
 
 
-def ask(metrics, path, endpoint, method="GET"):
+def ask(metrics, path, endpoint, method="GET", **headers):
     """One request to an application with one route, /known."""
     log = Middleware(RequestLog, metrics=metrics)
     app = Starlette(routes=[Route("/known", endpoint)], middleware=[log])
@@ -40,7 +40,7 @@ def ask(metrics, path, endpoint, method="GET"):
     async def run():
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
-            return await client.request(method, path)
+            return await client.request(method, path, headers=headers)
 
     return asyncio.run(run())
 
@@ -64,6 +64,24 @@ def test_a_request_is_counted_and_logged(metrics, caplog):
     }
     assert response.headers["x-content-type-options"] == "nosniff"
     assert b'capsrl_requests_total{path="/known",status="200"} 1.0' in metrics.text()
+
+
+@pytest.mark.parametrize("id", ["abc-123", "7f3c.b_A", "a" * 64])
+def test_the_id_of_a_proxy_is_kept(metrics, caplog, id):
+    caplog.set_level("INFO")
+    response = ask(metrics, "/known", PlainTextResponse("x"), **{"X-Request-ID": id})
+    [line] = fields_of(caplog.records)
+    assert line["id"] == response.headers["x-request-id"] == id
+
+
+@pytest.mark.parametrize("id", ["", "a" * 65, "a b", 'a"b', "na\xefve", "<b>", "a\\n"])
+def test_other_ids_are_replaced(metrics, caplog, id):
+    caplog.set_level("INFO")
+    given = {"X-Request-ID": id.encode("latin-1")}
+    response = ask(metrics, "/known", PlainTextResponse("x"), **given)
+    [line] = fields_of(caplog.records)
+    assert line["id"] == response.headers["x-request-id"]
+    assert len(line["id"]) == 16 and line["id"] != id
 
 
 @pytest.mark.parametrize("path", ["/secret", "/known/secret"])

@@ -1,6 +1,8 @@
 """Bodies of /label: what they mean, and why others are refused."""
 
+import codecs
 import dataclasses
+import gzip
 
 import pytest
 from fastapi.exceptions import RequestValidationError
@@ -101,8 +103,21 @@ def test_refusals(body, message):
     assert refusal(body.encode()).startswith(message)
 
 
-def test_text_that_is_not_utf8():
-    assert refusal(b'{"text": "\xff"}').startswith("the body must be JSON; invalid unicode")
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        (b'{"text": "\xff"}', "it is not UTF-8: byte 0xff at offset 10"),
+        ('{"text": "a"}'.encode("utf-16"), "it is not UTF-8: byte 0xff at offset 0"),
+        (gzip.compress(b'{"text": "a"}'), "it is gzip"),
+        (b"", "it is empty"),
+    ],
+)
+def test_bodies_that_are_not_utf8(body, told):
+    assert refusal(body) == f"the body must be JSON; {told}"
+
+
+def test_a_byte_order_mark_is_dropped():
+    assert parse_body(codecs.BOM_UTF8 + b'{"text": "a"}').texts == ("a",)
 
 
 @pytest.mark.parametrize("value", ["1" + "0" * 4000, '"' + "x" * 4000 + '"'])
