@@ -4,5 +4,5 @@ mutations  change bytes at random, by a seed
 targets    what reads bytes: every reader of files, model files, requests
 fuzz       give mutated inputs to targets, within limits of time and memory
 
-`python -m torture --help` runs them. Every input can be made again from its target, seed and number.
+`python -m torture --help` runs them. Target, seed and number make any input again.
 """

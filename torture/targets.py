@@ -127,7 +127,7 @@ def _corpora() -> Iterator[Target]:
     def read_standoff(data: bytes) -> object:
         merge = _write("up2.conllu", words.encode())
         lines = _write("up2.conllup", data).read_text("utf-8", "replace").split("\n")
-        return list(read_up2(lines, merge, source="up2"))
+        return list(read_up2(lines, merge.read_text("utf-8").split("\n"), source="up2"))
 
     yield Target("up2", [standoff.encode()], read_standoff)
 
