@@ -17,7 +17,7 @@ endef
 export CHECK_PYTHON
 NEW_VENV := $(PYTHON) -c "$$CHECK_PYTHON" && $(PYTHON) -m venv
 
-.PHONY: demo install test test-slow test-gpu test-all test-light wheel test-wheel check bench challenge clean
+.PHONY: demo install test test-slow test-gpu test-all test-light wheel test-wheel check bench torture challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
@@ -89,6 +89,12 @@ bench: install
 	$(BIN)/python benchmarks/routing.py
 	$(BIN)/python benchmarks/elmo.py
 	$(BIN)/python benchmarks/serve.py
+
+# Mutated inputs for all readers and model files; COUNT and SEED choose how many and which.
+COUNT ?= 20000
+SEED ?= 1
+torture: install
+	$(BIN)/python -m torture --count $(COUNT) --seed $(SEED)
 
 # The share of the challenge set that the shipped model gets right.
 challenge: install

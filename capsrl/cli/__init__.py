@@ -19,6 +19,7 @@ from capsrl import __version__
 from capsrl.errors import CapsrlError, ConfigError, install_hint
 from capsrl.files.replacing import DISK_FULL, writing_errors
 
+_LONGEST = 10_000  # characters of an error message
 # Package that may be missing -> the extra that installs it.
 EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
@@ -176,5 +177,7 @@ def main() -> None:
 
 
 def _fail(message: object) -> NoReturn:
-    sys.stderr.write(f"error: {message}\n")
+    # A message may quote a file of any length, and control characters would reach the terminal.
+    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in str(message)[:_LONGEST])
+    sys.stderr.write(f"error: {''.join(shown)}\n")
     sys.exit(2)

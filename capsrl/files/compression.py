@@ -159,7 +159,8 @@ def compress(raw: IO[bytes], suffix: str) -> Iterator[IO[bytes]]:
         with bz2.open(raw, "wb") as packed_bz2:
             yield cast(IO[bytes], packed_bz2)
     elif suffix == ".zst":
-        with _zstandard().ZstdCompressor().stream_writer(raw, closefd=False) as packed_zst:
+        compressor = _zstandard().ZstdCompressor(write_checksum=True)
+        with compressor.stream_writer(raw, closefd=False) as packed_zst:
             yield packed_zst
     else:
         yield raw

@@ -58,6 +58,8 @@ def read_lines(
                 yield raw.rstrip(b"\r\n").decode(codec)
     except UnicodeDecodeError as error:
         raise _wrong_encoding(path, number, raw, error, codec, option) from None
+    except UnicodeError as error:  # UTF-16 without its mark
+        raise DataError(f"{name_of(path)}: not {codec} text: {error}") from None
     except damages() as error:
         raise DataError(
             f"{name_of(path)}: expected more compressed text after line {number}, "

@@ -153,8 +153,10 @@ def _parse_line(text: str, where: str) -> PhraseLine:
             f"{where}: expected {len(COLUMNS)} columns ({', '.join(COLUMNS)}), got {len(cells)}"
         )
     for name, cell in zip(COLUMNS, cells, strict=True):
-        if name != "role" and not (cell.isascii() and cell.isdecimal() and cell[0] != "0"):
-            raise DataError(f"{where}: expected {name} from 1, got {cell!r}")
+        if name != "role" and not (
+            cell.isascii() and cell.isdecimal() and cell[0] != "0" and len(cell) < 10
+        ):
+            raise DataError(f"{where}: expected {name} from 1, got {cell[:40]!r}")
     numbers = [int(cell) - 1 for i, cell in enumerate(cells) if i != _ROLE]
     sentence, predicate, word, first, last = numbers
     if not first <= word <= last:

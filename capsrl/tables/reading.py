@@ -185,6 +185,8 @@ class Input(ABC):
                 f"{self.path}: expected more compressed data, got "
                 f"{str(error) or type(error).__name__}; the file is damaged or cut short"
             ) from None
+        except UnicodeError as error:  # UTF-16 without its mark; other bytes are errors of rows
+            raise DataError(f"{name_of(self.path)}: not {self._codec} text: {error}") from None
         except OSError as error:
             raise DataError(unreadable(self.path, error)) from None
 

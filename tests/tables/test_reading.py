@@ -2,9 +2,9 @@ import json
 
 import pytest
 
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, DataError
 from capsrl.tables.documents import make_input, read_documents
-from capsrl.tables.reading import some_names
+from capsrl.tables.reading import ReadOptions, some_names
 
 
 def put(folder, name, content):
@@ -86,3 +86,10 @@ def test_kinds_of_faults(tmp_path):
     assert [each.fault.kind for each in found] == ["bad row", "bad row", "encoding", "too long"]
     [found] = read_documents(put(tmp_path, "a.txt", b"x" * 999), max_characters=5)
     assert found.fault.kind == "too long"
+
+
+def test_utf16_without_a_mark(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("id,text\n1,She left.\n".encode("utf-16-le"))
+    with pytest.raises(DataError, match=r"a\.csv: not utf-16 text"):
+        list(make_input(path, ReadOptions(encoding="utf-16")).documents())
