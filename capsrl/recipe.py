@@ -84,7 +84,7 @@ def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, An
         raise ConfigError(unreadable(path, error)) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
         raise ConfigError(f"{path}: not TOML: {error}") from None
     _resolve_paths(values, path.parent)
     for override in overrides:
@@ -169,7 +169,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         return
     try:
         table[last] = tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         table[last] = text  # a bare word: train.schedule=linear
 
 
@@ -178,7 +178,7 @@ def _is_name(setting: Setting, value: str, folder: Path) -> bool:
     if PATH_OR_MODEL in setting.marks:
         return value in shipped_models()
     looks_like_path = "/" in value or os.sep in value or value.startswith(".")
-    is_path = looks_like_path or (folder / value).is_dir()
+    is_path = looks_like_path or os.path.isdir(folder / value)  # False for names too long
     return PATH_OR_PACKAGE in setting.marks and not is_path
 
 

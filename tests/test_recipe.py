@@ -373,3 +373,19 @@ def test_no_start_model(tmp_path):
     make_model(tmp_path / "new", format=99)
     [problem] = problems(write_start(tmp_path, "new"))
     assert "config.json: expected a model folder of format 1 or older, got 99" in problem
+
+
+@pytest.mark.parametrize(
+    "text", ["a = " + "[" * 5000 + "]" * 5000, "a = " + "1" * 5000], ids=["deep", "long number"]
+)
+def test_toml_beyond_the_limits_of_the_parser_is_a_config_error(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match="not TOML"):
+        load_values(path)
+
+
+def test_name_longer_than_a_file_system_allows_is_no_folder(tmp_path: Path) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(f'[model.embeddings]\ntransformer = "{"x" * 5000}"')
+    assert load_values(path)["model"]["embeddings"]["transformer"] == "x" * 5000
