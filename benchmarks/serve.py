@@ -33,7 +33,7 @@ import capsrl
 ROOT = Path(__file__).resolve().parent.parent
 CLIENTS = 16
 FACTOR = 4
-MAX_CONNECTIONS = 300  # the server accepts 512
+MAX_CONNECTIONS = 300  # the server accepts 2048
 TOLERANCE = 1e-3
 _IDLE = 3.0  # seconds; the server closes idle connections after 5
 _WARM = 20.0  # seconds of overload before memory is measured

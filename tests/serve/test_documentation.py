@@ -39,7 +39,9 @@ def test_errors(labeler):
         async with client_of(labeler) as client:
             headers = {"Content-Type": "application/json"}
             cut = await client.post("/label", content='{"text":', headers=headers)
-            return [cut.json(), (await client.get("/label")).json()]
+            latin = '{"text": "olé"}'.encode("latin-1")
+            other = await client.post("/label", content=latin, headers=headers)
+            return [cut.json(), other.json(), (await client.get("/label")).json()]
 
     assert [*(post(labeler, body).json() for body in bodies), *asyncio.run(run())] == shown
 
