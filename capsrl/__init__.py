@@ -67,19 +67,24 @@ def load(
 
 
 def to_frame(
-    sentences: Iterable[Any], *, documents: Iterable[Any] | None = None, library: str | None = None
+    sentences: Iterable[Any],
+    *,
+    documents: Iterable[Any] | None = None,
+    library: str | None = None,
+    rows: str = "argument",
 ) -> Any:  # noqa: ANN401
-    """Make a DataFrame of labeled sentences, with one row per argument.
+    """Make a DataFrame of labeled sentences, with one row per argument or proposition.
 
     sentences  what `labeler.label` or `labeler.label_many` returned for one text or several
     documents  what the column "document" has for each of several texts; default: their positions
     library    pandas or polars; default: the first of them that is installed
+    rows       what a row is: argument or proposition
 
     Raises ConfigError if the library is not installed.
     """
     from capsrl.tables import frame
 
-    return frame.to_frame(sentences, documents=documents, library=library)
+    return frame.to_frame(sentences, documents=documents, library=library, rows=rows)
 
 
 def __getattr__(name: str) -> object:

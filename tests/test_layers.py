@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-GROUND = {"errors", "sentence"}
+GROUND = {"errors", "facts", "sentence"}
 SETTINGS = GROUND | {"config", "settings"}
 READING = SETTINGS | {"text", "files", "formats", "frames"}
 PREDICT = READING | {"options", "device", "predict"}
@@ -25,7 +25,8 @@ TRAIN = NETWORK | {"labeler", "models", "recipe", "score", "capsrl"}
 MAY_IMPORT = {
     "errors": set(),
     "models": {"errors"},
-    "sentence": {"errors"},
+    "facts": {"errors"},
+    "sentence": {"errors", "facts", "capsrl"},
     "settings": set(),
     "config": {"settings"},
     "options": GROUND | {"text"},
