@@ -132,7 +132,9 @@ def _is_negative(argument: "Argument") -> bool:
         return False
     if role.startswith("AM-"):
         return text[0] in ("never", "nowhere") or text[0] == "no" and len(text) > 1
-    return text[0] in _NOBODY or (text[0] == "no" and len(text) > 1 and text[1] != "matter")
+    if text[0] in _NOBODY or text[:2] in (["not", "a"], ["not", "one"]):
+        return True
+    return text[0] == "no" and len(text) > 1 and text[1] != "matter"
 
 
 def modal_of(proposition: "Proposition") -> str | None:
@@ -170,6 +172,8 @@ def tense_of(proposition: "Proposition") -> str | None:
     if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
         return None
     chain = [*_auxiliaries(proposition, around, verb), verb]
+    if [around.form(word) for word in range(max(0, verb - 2), verb)] == ["going", "to"]:
+        return "future"
     first, tag = around.form(chain[0]), around.tag(chain[0])
     if tag == "MD":
         if _MODALS.get(first, first) in _FUTURE:
@@ -211,13 +215,9 @@ def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[in
         if _is_part(around, at):
             yield at
             at -= 1
-        elif (start := _subject_start(proposition, around, at)) is not None:
+        elif (start := _subject_start(proposition, at)) is not None:
             at = start - 1
-            if (
-                not _is_part(around, at)
-                or around.tag(at)[:2] == "RB"
-                and around.form(at) not in _NOT
-            ):
+            if not _inverts(around, at):
                 return
         elif around.tag(at) == "CC" and tag in ("VB", "VBN", "VBG"):
             other = _conjunct(around, at, tag)
@@ -234,13 +234,21 @@ def _is_part(around: Words, at: int) -> bool:
     return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary
 
 
-def _subject_start(proposition: "Proposition", around: Words, at: int) -> int | None:
-    """The first word of a numbered argument that ends here, with an auxiliary before it."""
+def _subject_start(proposition: "Proposition", at: int) -> int | None:
+    """The first word of a numbered argument that ends here."""
     for each in proposition.arguments:
         first, last = (each.phrase.first, each.phrase.last) if each.phrase else (each.word,) * 2
         if last == at and first > 0 and each.role[:1] == "A" and each.role[1:].isdigit():
             return first
     return None
+
+
+def _inverts(around: Words, at: int) -> bool:
+    """Whether a question begins here: *had* in *had he left*, but not in *he had it cleaned*."""
+    while at > 0 and around.form(at) in _NOT:
+        at -= 1
+    has_subject = at > 0 and around.tag(at - 1)[:2] in ("NN", "PR", "EX")
+    return _is_part(around, at) and around.tag(at)[:2] != "RB" and not has_subject
 
 
 def _conjunct(around: Words, at: int, tag: str) -> int | None:

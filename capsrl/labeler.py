@@ -159,6 +159,8 @@ class Labeler:
 
         text     raw text, or a Sentence whose words are known -> its sentences with propositions;
                  several of them -> such a list for each
+        ->       `sentence.text` is the sentence itself; `sentence.start` plus an offset counts into
+                 the raw text
         at       where the predicates of one text are: offsets of characters, or positions of words
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
@@ -177,7 +179,7 @@ class Labeler:
                 raise DataError(f"at: expected a list of positions, got {at!r:.60}")
             sentences = mark_predicates(sentences, at)
             chosen = dataclasses.replace(chosen, predicates="marked")
-        return list(self.label_sentences(sentences, options=chosen))
+        return list(self.label_sentences(_own_text(text, sentences), options=chosen))
 
     @overload
     def label_many(
@@ -244,7 +246,7 @@ class Labeler:
                 key, text = read_pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
-                yield key, to_sentences(text, chosen.layout, position=position)
+                yield key, _own_text(text, to_sentences(text, chosen.layout, position=position))
 
         labeled = self.label_documents(documents(), batch_size=batch_size, options=chosen)
         return labeled if as_tuples else map(itemgetter(1), labeled)
@@ -341,6 +343,11 @@ class Labeler:
         labeler.folder = Path(folder)
         labeler._choices = {"device": device, "frames": frames, "runtime": runtime}
         return labeler
+
+
+def _own_text(text: Text, sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences of raw text, each with its own part of it; a given Sentence stays as it is."""
+    return [each.standalone() for each in sentences] if isinstance(text, str) else sentences
 
 
 def _load_again(kind: type[Labeler], model: str, choices: dict[str, Any]) -> Labeler:
