@@ -15,6 +15,7 @@ from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, insta
 from capsrl.models import find_model
 from capsrl.options import Options
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
+from capsrl.triples import Triple, triples
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
     from capsrl.labeler import Labeler
@@ -33,8 +34,10 @@ __all__ = [
     "Proposition",
     "Sentence",
     "Trace",
+    "Triple",
     "load",
     "to_frame",
+    "triples",
 ]
 
 

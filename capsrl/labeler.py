@@ -39,7 +39,24 @@ if TYPE_CHECKING:  # labeling needs no torch
 
 Text = str | Sentence
 _Key = TypeVar("_Key")
+_SHOWN = 25  # sentences that a notebook draws: each is some kilobytes of HTML
 Missing = Literal["error", "empty"]
+
+
+class Labeled(list[_Key]):
+    """What `label` returns: a list that draws itself in notebooks."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from capsrl.show import html_fragment  # only needed to draw
+
+        sentences: list[Any] = []
+        for each in self:
+            sentences += each if isinstance(each, list) else [each]
+        shown = "".join(map(html_fragment, sentences[:_SHOWN]))
+        more = len(sentences) - _SHOWN
+        return shown + (f"<p>{more:,} more sentences</p>" if more > 0 else "")
 
 
 class Labeler:
@@ -172,14 +189,14 @@ class Labeler:
             check_several(text, "text: expected a string, a Sentence or several of them")
             if at is not None:
                 raise DataError("at: works with one text only; label several one by one")
-            return list(self.label_many(text, options=chosen))
+            return Labeled(self.label_many(text, options=chosen))
         sentences = to_sentences(text, chosen.layout)
         if at is not None:
             if not isinstance(at, Collection):
                 raise DataError(f"at: expected a list of positions, got {at!r:.60}")
             sentences = mark_predicates(sentences, at)
             chosen = dataclasses.replace(chosen, predicates="marked")
-        return list(self.label_sentences(_own_text(text, sentences), options=chosen))
+        return Labeled(self.label_sentences(_own_text(text, sentences), options=chosen))
 
     @overload
     def label_many(

@@ -240,6 +240,12 @@ class Proposition:
         """The arguments, and those of the noun if it is a light verb."""
         return self.arguments + (self.noun.arguments if self.noun else ())
 
+    def probability_with_noun(self, name: str) -> float | None:
+        """One of its probabilities, by name; of a light verb, times that of its noun."""
+        own, noun = getattr(self, name), self.noun and getattr(self.noun, name)
+        of_noun = noun if self.noun else 1.0
+        return None if own is None or of_noun is None else own * of_noun
+
     def __getitem__(self, role: str) -> Argument:
         found = self.get(role)
         if found is None:

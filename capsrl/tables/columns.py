@@ -11,8 +11,7 @@ and an end is that of the next character. docs/tables.md is for users.
 import json
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import ConfigError
@@ -81,13 +80,6 @@ def _head(role: str) -> Callable[[Proposition], str | None]:
     return head
 
 
-def _probability(name: str, proposition: Proposition) -> float | None:
-    """A probability; for a light verb the product of its own and that of its noun."""
-    own, noun = getattr(proposition, name), proposition.noun
-    of_noun = 1.0 if noun is None else getattr(noun, name)
-    return None if own is None or of_noun is None else own * of_noun
-
-
 # The columns of a proposition as a row, and how to get their values.
 FACTS: tuple[tuple[Column, Callable[[Proposition], Any]], ...] = (
     (Column("predicate", "string", "the predicate"), attrgetter("form")),
@@ -110,7 +102,7 @@ FACTS: tuple[tuple[Column, Callable[[Proposition], Any]], ...] = (
         for role in _NUMBERED
     ),
     *(
-        (Column(column, "double", help), partial(_probability, name))
+        (Column(column, "double", help), methodcaller("probability_with_noun", name))
         for column, name, help in (
             ("predicate_probability", "predicate_probability", "that the word is a predicate"),
             ("sense_probability", "probability", "that the sense is right"),
