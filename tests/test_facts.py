@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import pytest
 
-from capsrl import Proposition
+import capsrl
+from capsrl import Argument, Proposition, Sentence
 
 CASES = Path(__file__).parent / "fixtures" / "facts.txt"
 
@@ -59,3 +60,50 @@ def test_facts_of_200_sentences(wrong):
         print("expected", *case, "\n     got", *(got or ()))  # noqa: T201
     assert len(cases()) == 200
     assert len(wrong) <= 10  # 95 % right
+
+
+def test_roles_that_are_missing():
+    proposition = Proposition(0, "go.01")
+    assert proposition.get("A0") is None and "A0" not in proposition
+    with pytest.raises(KeyError, match="A0"):
+        proposition["A0"]
+
+
+def test_continued_arguments_are_joined():
+    arguments = [Argument("A1", 0), Argument("C-A1", 2)]
+    [proposition] = Sentence(["Rain", "fell", "hard"], [Proposition(1, "fall.01", arguments)]).facts
+    assert proposition["A1"].text == "Rain hard"
+
+
+def test_a_proposition_moves_to_another_sentence():
+    proposition = Proposition(1, "go.01", (Argument("A0", 0),))
+    first = Sentence(["They", "go"], [proposition])
+    second = Sentence(["We", "go"], first.propositions)
+    texts = [each.propositions[0]["A0"].text for each in (first, second)]
+    assert texts == ["They", "We"]
+
+
+def test_nouns_of_light_verbs_are_kept_with_verbs(labeler):
+    [sentence] = labeler.label("The mayor gave a speech about a plan.", pos=["verb"])
+    [fact] = sentence.facts
+    assert (fact.lemma, fact["A0"].text) == ("give_speech", "The mayor")
+    assert labeler.label("The decision of the court was sold.", pos=["verb"])[0].predicates == (6,)
+
+
+def test_labeled_text(labeler):
+    labeled = labeler.label("Dogs bark. Cats sleep.")
+    assert [each.text for each in labeled] == ["Dogs bark.", "Cats sleep."]
+    assert labeled[0].lemmas == ("dog", "bark", ".")
+    assert labeled._repr_html_().count('class="capsrl"') == 2
+    many = labeler.label(["Dogs bark."] * 26)
+    assert "1 more sentences" in many._repr_html_()
+
+
+def test_rows_of_propositions(labeler):
+    frame = capsrl.to_frame(
+        labeler.label("Ann gave a talk in May. The box was lost by DHL."), rows="proposition"
+    )
+    assert list(frame["lemma"]) == ["give_talk", "lose"]
+    assert list(frame["A0"]) == ["Ann", "DHL"]
+    with pytest.raises(capsrl.ConfigError, match="rows: expected argument or proposition"):
+        capsrl.to_frame([], rows="word")
