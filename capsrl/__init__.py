@@ -15,6 +15,7 @@ from capsrl.errors import CapsrlError, ConfigError, DataError, ModelError, insta
 from capsrl.models import find_model
 from capsrl.options import Options
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
+from capsrl.triples import Triple, triples
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
     from capsrl.labeler import Labeler
@@ -33,8 +34,10 @@ __all__ = [
     "Proposition",
     "Sentence",
     "Trace",
+    "Triple",
     "load",
     "to_frame",
+    "triples",
 ]
 
 
@@ -67,19 +70,24 @@ def load(
 
 
 def to_frame(
-    sentences: Iterable[Any], *, documents: Iterable[Any] | None = None, library: str | None = None
+    sentences: Iterable[Any],
+    *,
+    documents: Iterable[Any] | None = None,
+    library: str | None = None,
+    rows: str = "argument",
 ) -> Any:  # noqa: ANN401
-    """Make a DataFrame of labeled sentences, with one row per argument.
+    """Make a DataFrame of labeled sentences, with one row per argument or proposition.
 
     sentences  what `labeler.label` or `labeler.label_many` returned for one text or several
     documents  what the column "document" has for each of several texts; default: their positions
     library    pandas or polars; default: the first of them that is installed
+    rows       what a row is: argument or proposition
 
     Raises ConfigError if the library is not installed.
     """
     from capsrl.tables import frame
 
-    return frame.to_frame(sentences, documents=documents, library=library)
+    return frame.to_frame(sentences, documents=documents, library=library, rows=rows)
 
 
 def __getattr__(name: str) -> object:

@@ -39,7 +39,24 @@ if TYPE_CHECKING:  # labeling needs no torch
 
 Text = str | Sentence
 _Key = TypeVar("_Key")
+_SHOWN = 25  # sentences that a notebook draws: each is some kilobytes of HTML
 Missing = Literal["error", "empty"]
+
+
+class Labeled(list[_Key]):
+    """What `label` returns: a list that draws itself in notebooks."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from capsrl.show import html_fragment  # only needed to draw
+
+        sentences: list[Any] = []
+        for each in self:
+            sentences += each if isinstance(each, list) else [each]
+        shown = "".join(map(html_fragment, sentences[:_SHOWN]))
+        more = len(sentences) - _SHOWN
+        return shown + (f"<p>{more:,} more sentences</p>" if more > 0 else "")
 
 
 class Labeler:
@@ -159,6 +176,8 @@ class Labeler:
 
         text     raw text, or a Sentence whose words are known -> its sentences with propositions;
                  several of them -> such a list for each
+        ->       `sentence.text` is the sentence itself; `sentence.start` plus an offset counts into
+                 the raw text
         at       where the predicates of one text are: offsets of characters, or positions of words
                  in a Sentence that has no text
         options  an `Options`, or its fields as keywords: predicates, pos, iterations, threshold,
@@ -170,14 +189,14 @@ class Labeler:
             check_several(text, "text: expected a string, a Sentence or several of them")
             if at is not None:
                 raise DataError("at: works with one text only; label several one by one")
-            return list(self.label_many(text, options=chosen))
+            return Labeled(self.label_many(text, options=chosen))
         sentences = to_sentences(text, chosen.layout)
         if at is not None:
             if not isinstance(at, Collection):
                 raise DataError(f"at: expected a list of positions, got {at!r:.60}")
             sentences = mark_predicates(sentences, at)
             chosen = dataclasses.replace(chosen, predicates="marked")
-        return list(self.label_sentences(sentences, options=chosen))
+        return Labeled(self.label_sentences(_own_text(text, sentences), options=chosen))
 
     @overload
     def label_many(
@@ -244,7 +263,7 @@ class Labeler:
                 key, text = read_pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
-                yield key, to_sentences(text, chosen.layout, position=position)
+                yield key, _own_text(text, to_sentences(text, chosen.layout, position=position))
 
         labeled = self.label_documents(documents(), batch_size=batch_size, options=chosen)
         return labeled if as_tuples else map(itemgetter(1), labeled)
@@ -341,6 +360,11 @@ class Labeler:
         labeler.folder = Path(folder)
         labeler._choices = {"device": device, "frames": frames, "runtime": runtime}
         return labeler
+
+
+def _own_text(text: Text, sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences of raw text, each with its own part of it; a given Sentence stays as it is."""
+    return [each.standalone() for each in sentences] if isinstance(text, str) else sentences
 
 
 def _load_again(kind: type[Labeler], model: str, choices: dict[str, Any]) -> Labeler:

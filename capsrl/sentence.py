@@ -14,6 +14,9 @@ from dataclasses import dataclass, field, replace
 from operator import is_
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+from capsrl import facts
+from capsrl.facts import Words
+
 if TYPE_CHECKING:  # numpy is only needed by those who ask for traces
     import numpy as np
     from numpy.typing import NDArray
@@ -50,6 +53,11 @@ def _documented(described: type[_T]) -> type[_T]:
     lines = (f"    {name:{width}}  {each.__metadata__[-1]}" for name, each in about.items())
     described.__doc__ = "\n".join([described.__doc__ or "", "", *lines])
     return described
+
+
+def _context() -> Any:  # noqa: ANN401
+    """A field that `Sentence` fills in; it is neither compared nor written."""
+    return field(default=None, compare=False, repr=False)
 
 
 @_documented
@@ -98,6 +106,38 @@ class Argument:
         About("text", 2, (2, "meaning"), misc="Meaning"),
         "what the role means for this sense: seller, or Agent",
     ] = None
+    around: Annotated[Words | None, "the words of its sentence"] = _context()
+    rest: Annotated[
+        "tuple[Argument, ...]", "the C- arguments that continue it, of those from Proposition.get"
+    ] = field(default=(), compare=False, repr=False)
+
+    @property
+    def core(self) -> Phrase:
+        """The phrase without its preposition or subordinator: *DHL* of *by DHL*."""
+        first, last, length = self._edges()
+        if self.around is None:
+            return self.phrase or Phrase(self.word, self.word, self.start, self.end, self.form)
+        return phrase_at(self.around, first + length, last)
+
+    @property
+    def text(self) -> str:
+        """The words of `core`, and of the arguments that continue it."""
+        return " ".join([self.core.text or "", *(each.text for each in self.rest)])
+
+    @property
+    def marker(self) -> str | None:
+        """The preposition or subordinator of the phrase in lower case: *by*, *because of*."""
+        first, _, length = self._edges()
+        words = self.around.words[first : first + length] if self.around else ()
+        return " ".join(words).lower() or None
+
+    def _edges(self) -> tuple[int, int, int]:
+        """First and last word of the phrase, and how many words are its marker."""
+        found = self.phrase or Phrase(self.word, self.word)
+        if self.around is None:
+            return found.first, found.last, 0
+        first, last = facts.trimmed(self.around, found.first, found.last, self.word)
+        return first, last, facts.marker_length(self.around, first, last, self.word, self.role)
 
 
 @_documented
@@ -180,6 +220,65 @@ class Proposition:
         About("probability", 9, (11, "joint_probability")),
         "that the sense and all arguments are right",
     ] = None
+    around: Annotated[Words | None, "the words of its sentence"] = _context()
+    noun: Annotated[
+        "Proposition | None", "that of the noun of a light verb: *speech* of *gave a speech*"
+    ] = _context()
+
+    def get(self, role: str) -> Argument | None:
+        """The first argument of a role, with what continues it (C-), or None.
+
+        A light verb also has the arguments of its noun.
+        """
+        known = self.all_arguments
+        rest = tuple(each for each in known if each.role == f"C-{role}")
+        found = next((each for each in known if each.role == role), None)
+        return replace(found, rest=rest) if found and rest else found
+
+    @property
+    def all_arguments(self) -> tuple[Argument, ...]:
+        """The arguments, and those of the noun if it is a light verb."""
+        return self.arguments + (self.noun.arguments if self.noun else ())
+
+    def probability_with_noun(self, name: str) -> float | None:
+        """One of its probabilities, by name; of a light verb, times that of its noun."""
+        own, noun = getattr(self, name), self.noun and getattr(self.noun, name)
+        of_noun = noun if self.noun else 1.0
+        return None if own is None or of_noun is None else own * of_noun
+
+    def __getitem__(self, role: str) -> Argument:
+        found = self.get(role)
+        if found is None:
+            raise KeyError(role)
+        return found
+
+    def __contains__(self, role: object) -> bool:
+        return isinstance(role, str) and self.get(role) is not None
+
+    @property
+    def lemma(self) -> str:
+        """The sense without its number (*give_up*); a light verb has its noun: *give_speech*."""
+        return facts.lemma_of(self)
+
+    @property
+    def negated(self) -> bool:
+        """Whether it is denied: by AM-NEG, *not*, *never*, or an argument such as *nobody*."""
+        return facts.is_negated(self) or (self.noun is not None and facts.is_negated(self.noun))
+
+    @property
+    def modal(self) -> str | None:
+        """The modal verb: *can* of *can't*."""
+        return facts.modal_of(self) or (facts.modal_of(self.noun) if self.noun else None)
+
+    @property
+    def voice(self) -> str | None:
+        """Active or passive; None if it is not a verb."""
+        return facts.voice_of(self)
+
+    @property
+    def tense(self) -> str | None:
+        """Past, present or future; None if it is not finite, or has another modal than *will*."""
+        return facts.tense_of(self)
 
 
 @_documented
@@ -233,8 +332,12 @@ class Sentence:
         if isinstance(self.words, str):
             raise TypeError(f"words: expected a sequence of words, got the string {self.words!r}")
         object.__setattr__(self, "words", tuple(self.words))
-        filled = tuple(_complete(each, self, None) for each in self.propositions)
-        object.__setattr__(self, "propositions", filled)
+        if self.propositions:
+            around = Words(self.words, self.tags, self.lemmas, self.text, self.offsets)
+            filled = (_place(_complete(each, self, None), around) for each in self.propositions)
+            object.__setattr__(self, "propositions", _join_nouns(tuple(filled)))
+        else:
+            object.__setattr__(self, "propositions", ())
 
     def __len__(self) -> int:
         return len(self.words)
@@ -248,6 +351,12 @@ class Sentence:
     def predicates(self) -> tuple[int, ...]:
         """Positions of the predicates."""
         return tuple(proposition.predicate for proposition in self.propositions)
+
+    @property
+    def facts(self) -> tuple[Proposition, ...]:
+        """The propositions, those of light verbs and their nouns as one: that of the verb."""
+        joined = {each.noun.predicate for each in self.propositions if each.noun}
+        return tuple(each for each in self.propositions if each.predicate not in joined)
 
     @property
     def extent(self) -> tuple[int, int] | None:
@@ -313,7 +422,7 @@ class Sentence:
         return html_fragment(self)
 
 
-def phrase_at(sentence: Sentence, first: int, last: int) -> Phrase:
+def phrase_at(sentence: Sentence | Words, first: int, last: int) -> Phrase:
     """The phrase of some words of a sentence, with its text, and with offsets where known."""
     words, offsets = sentence.words[first : last + 1], sentence.offsets
     if offsets is None:
@@ -328,6 +437,25 @@ def phrase_at(sentence: Sentence, first: int, last: int) -> Phrase:
 def has_markup(text: str, words: Iterable[str]) -> bool:
     """Whether the text of some words has HTML tags or entities besides the words themselves."""
     return ("<" in text or "&" in text) and "".join(text.split()) != "".join("".join(words).split())
+
+
+def _place(proposition: Proposition, around: Words) -> Proposition:
+    """The proposition in a sentence: itself if it was in none, or in one with the same words."""
+    if proposition.around is not None and proposition.around != around:
+        arguments = tuple(replace(each, around=around) for each in proposition.arguments)
+        return replace(proposition, around=around, arguments=arguments, noun=None)
+    for part in (proposition, *proposition.arguments):
+        object.__setattr__(part, "around", around)
+    return proposition
+
+
+def _join_nouns(propositions: tuple[Proposition, ...]) -> tuple[Proposition, ...]:
+    """Give light verbs the propositions of their nouns."""
+    for verb in propositions:
+        if verb.sense and verb.sense.endswith(".LV"):
+            noun = facts.noun_of(verb, propositions)
+            object.__setattr__(verb, "noun", noun)
+    return propositions
 
 
 def _complete(proposition: Proposition, sentence: Sentence, offsets: Offsets | None) -> Proposition:

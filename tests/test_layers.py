@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-GROUND = {"errors", "sentence"}
+GROUND = {"errors", "facts", "sentence"}
 SETTINGS = GROUND | {"config", "settings"}
 READING = SETTINGS | {"text", "files", "formats", "frames"}
 PREDICT = READING | {"options", "device", "predict"}
@@ -25,7 +25,9 @@ TRAIN = NETWORK | {"labeler", "models", "recipe", "score", "capsrl"}
 MAY_IMPORT = {
     "errors": set(),
     "models": {"errors"},
-    "sentence": {"errors"},
+    "facts": {"errors"},
+    "sentence": {"errors", "facts", "capsrl"},
+    "triples": {"sentence"},
     "settings": set(),
     "config": {"settings"},
     "options": GROUND | {"text"},
@@ -47,7 +49,7 @@ MAY_IMPORT = {
     "serve": PREDICT | {"labeler", "show", "capsrl", "tables"},
     "cli": TRAIN | {"export", "train", "show", "serve", "tables", "bulk"},
     "spacy": PREDICT | {"labeler", "models", "score", "show", "capsrl"},
-    "capsrl": GROUND | {"models", "options"},
+    "capsrl": GROUND | {"models", "options", "triples"},
     "__main__": {"cli"},
     # Beside the package, which imports neither.
     "corpora": READING,
@@ -62,6 +64,7 @@ LAZY = {
     "capsrl.sentence.Sentence.to_json": "capsrl.formats.jsonl",
     "capsrl.sentence.Sentence.to_rows": "capsrl.tables.cells",
     "capsrl.labeler.Labeler.label_many": "capsrl.show.progress_bar",
+    "capsrl.labeler.Labeled._repr_html_": "capsrl.show",
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.network.save",

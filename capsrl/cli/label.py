@@ -125,7 +125,7 @@ def label_command(
     )
     _check_marked(options, given)
     write = WriteOptions(format, output_rows(rows, format))
-    in_table = format in TABLES or write.rows == "argument"
+    in_table = format in TABLES or write.rows != "sentence"
     write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
     labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
     summary = Summary(

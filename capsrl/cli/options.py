@@ -78,7 +78,7 @@ def option(
 ) -> click.Option:
     """An option, such as `option("-o, --output FILE", "File to write.")`; without FILE, a flag.
 
-    Of `--rows argument|sentence`, the value is one of the two.
+    Of `--rows argument|proposition|sentence`, the value is one of the three.
 
     name  of the parameter, if it is not that of the flag
     kind  str, int, float, or list: names with commas between them; int if there is a `low`
@@ -159,8 +159,8 @@ THREADS = option(
     "--threads N", "Maximum CPU threads (default: all cores; 1 on a busy machine).", low=1
 )
 ROWS_OPTION = option(
-    "--rows argument|sentence",
-    "One row per argument or per sentence (default: argument in tables, else sentence).",
+    "--rows argument|proposition|sentence",
+    "What a row is (default: argument in tables, else sentence).",
 )
 RUNTIME = option(
     "--runtime onnx|torch",

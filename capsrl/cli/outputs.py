@@ -64,10 +64,10 @@ def output_format(named: str | None, output: str, inputs: Sequence[Given]) -> st
 def output_rows(named: str | None, format: str) -> str:
     """Choose what a row is: an argument in tables, a sentence in JSON, unless it is named."""
     if named is not None and named not in ROWS:
-        raise ConfigError(f"--rows: expected {' or '.join(ROWS)}, got {named}")
-    if named == "argument" and format not in (*TABLES, "jsonl"):
+        raise ConfigError(f"--rows: expected {', '.join(ROWS[:-1])} or {ROWS[-1]}, got {named}")
+    if named not in (None, "sentence") and format not in (*TABLES, "jsonl"):
         raise ConfigError(
-            f"--rows argument: expected a table ({', '.join(TABLES)}, jsonl), got {format}; "
+            f"--rows {named}: expected a table ({', '.join(TABLES)}, jsonl), got {format}; "
             "choose one: --to csv"
         )
     return named or ("argument" if format in TABLES else "sentence")

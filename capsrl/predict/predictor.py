@@ -23,6 +23,7 @@ from capsrl.predict.inventory import Inventory, lemma_of
 from capsrl.sentence import Proposition, Sentence
 from capsrl.text.lemmatizer import predicate_pos
 
+LIGHT_VERB = ".LV"  # ends the senses of light verbs: give.LV
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
@@ -46,6 +47,11 @@ class Predictor:
         self.calibration = calibration
         self._sense_counts = counts_of_senses(backend.inventory)
         self._candidates = CandidateFinder(backend.inventory)
+        self._light_verbs = {
+            sense.removesuffix(LIGHT_VERB)
+            for sense in backend.inventory.senses
+            if sense.endswith(LIGHT_VERB)
+        }
         self._consistency = Consistency(backend.inventory)
 
     @property
@@ -134,7 +140,9 @@ class Predictor:
             predicate_probs = sigmoid(encoded.predicates)
             positions = find_predicates(encoded.predicates > 0)
         items = [
-            self._with_candidates(item, _keep_pos(chosen, sentence, options), sentence, options)
+            self._with_candidates(
+                item, self._keep_pos(chosen, sentence, options), sentence, options
+            )
             for item, chosen, sentence in zip(items, positions, sentences, strict=True)
         ]
         propositions: list[list[Proposition]] = [[] for _ in items]
@@ -146,9 +154,10 @@ class Predictor:
             for owner, proposition in zip(owners, found, strict=True):
                 if proposition is not None:
                     propositions[owner].append(proposition)
+        filled = map(self.inventory.fill_lemmas, sentences)
         return [
-            replace(sentence, propositions=tuple(sorted(each, key=lambda one: one.predicate)))
-            for sentence, each in zip(sentences, propositions, strict=True)
+            replace(sentence, propositions=_without_others(each, sentence, options))
+            for sentence, each in zip(filled, propositions, strict=True)
         ]
 
     def _label_group(
@@ -210,6 +219,29 @@ class Predictor:
         ]
         positions, lemmas, found = zip(*kept, strict=True) if kept else ((), (), ())
         return with_predicates(item, positions, lemmas, found)
+
+    def _keep_pos(
+        self, positions: Sequence[int], sentence: Sentence, options: Options
+    ) -> Sequence[int]:
+        """Only the predicates with the requested parts of speech.
+
+        With a verb that may be a light one (*give*), nouns are kept until its sense is known:
+        the arguments of a light verb are those of its noun.
+        """
+        if options.pos is None:
+            return positions
+        tags = sentence.tags
+        if tags is None:
+            raise ConfigError(
+                "pos: predicates are selected by the tags of words; give words with tags, or use a "
+                "model with a tagger"
+            )
+        kept = [each for each in positions if predicate_pos(tags[each]) in options.pos]
+        if "verb" not in options.pos or "noun" in options.pos:
+            return kept
+        if self._light_verbs.isdisjoint(find_lemmas(sentence, kept, self.inventory)):
+            return kept
+        return [each for each in positions if predicate_pos(tags[each]) in (*options.pos, "noun")]
 
 
 def _read_ahead(sentences: Iterable[Sentence], size: int) -> Iterator[list[Sentence]]:
@@ -290,14 +322,17 @@ def find_lemmas(
     return [inventory.lemmatizer.find(sentence.words[at], tags[at]) for at in positions]
 
 
-def _keep_pos(positions: Sequence[int], sentence: Sentence, options: Options) -> Sequence[int]:
-    """Only the predicates with the requested parts of speech."""
-    if options.pos is None:
-        return positions
-    tags = sentence.tags
-    if tags is None:
-        raise ConfigError(
-            "pos: predicates are selected by the tags of words; give words with tags, or use a "
-            "model with a tagger"
-        )
-    return [each for each in positions if predicate_pos(tags[each]) in options.pos]
+def _without_others(
+    found: Iterable[Proposition], sentence: Sentence, options: Options
+) -> tuple[Proposition, ...]:
+    """The propositions by predicate, without nouns that belong to none of the light verbs."""
+    ordered = sorted(found, key=lambda one: one.predicate)
+    if options.pos is None or "noun" in options.pos or sentence.tags is None:
+        return tuple(ordered)
+    light = {each.predicate for each in ordered if (each.sense or "").endswith(LIGHT_VERB)}
+    return tuple(
+        each
+        for each in ordered
+        if predicate_pos(sentence.tags[each.predicate]) in options.pos
+        or any(part.role == "AM-LVB" and part.word in light for part in each.arguments)
+    )

@@ -1,6 +1,7 @@
 """A progress bar for texts that are labeled."""
 
 from collections.abc import Iterable, Sized
+from importlib.util import find_spec
 from typing import TypeVar
 
 from rich.console import Console
@@ -12,4 +13,8 @@ T = TypeVar("T")
 def track_texts(texts: Iterable[T]) -> Iterable[T]:
     """The same texts, with a progress bar on standard error that moves as they are read."""
     total = len(texts) if isinstance(texts, Sized) else None
-    return track(texts, description="texts", total=total, console=Console(stderr=True))
+    console = Console(stderr=True)
+    if console.is_jupyter and find_spec("ipywidgets") is None:
+        # rich would warn and draw nothing; notebooks understand the bar of a terminal.
+        console = Console(stderr=True, force_jupyter=False, force_terminal=True)
+    return track(texts, description="texts", total=total, console=console)

@@ -1,4 +1,6 @@
-"""`doc._.propositions`, `span._.propositions` and `token._.proposition`, and `doc.spans["capsrl"]`.
+"""`doc._.propositions`, `span._.propositions`, `token._.proposition` and `doc.spans["capsrl"]`.
+
+`token._.sense` and `token._.roles` are strings for the Matcher.
 
 A proposition is a dictionary of plain values, the same as in the JSON of the library, so that
 `doc.to_json(underscore=["propositions"])` has them. Its attributes are tokens and spans of the Doc.
@@ -112,6 +114,27 @@ def proposition_at(token: Token) -> TokenProposition | None:
     return TokenProposition(token.doc, next(found))
 
 
+def sense_at(token: Token) -> str:
+    """The value of `token._.sense`: that of a predicate, empty for other tokens."""
+    found = proposition_at(token)
+    return (found.sense or "") if found else ""
+
+
+def roles_at(token: Token) -> list[str]:
+    """The value of `token._.roles`: the roles whose head word it is, alone and with their senses.
+
+    *Google* in *Google acquired it* has A0 and acquire.01:A0. A Matcher finds them with INTERSECTS.
+    """
+    found = [
+        (each["role"], proposition["sense"])
+        for proposition in read_propositions(token.doc)
+        for each in proposition["arguments"]
+        if each["word"] == token.i
+    ]
+    names = [*(role for role, _ in found), *(f"{sense}:{role}" for role, sense in found if sense)]
+    return list(dict.fromkeys(names))
+
+
 def set_propositions(doc: Doc, propositions: Iterable[Plain]) -> None:
     """Set `doc._.propositions`, as in `doc._.propositions = [...]`, to gold ones for example.
 
@@ -154,11 +177,13 @@ _EXTENSIONS: tuple[tuple[Any, str, Callable[[Any], object], Callable[..., None] 
     (Doc, "propositions", propositions_of, set_propositions),
     (Span, "propositions", propositions_in, None),
     (Token, "proposition", proposition_at, None),
+    (Token, "sense", sense_at, None),
+    (Token, "roles", roles_at, None),
 )
 
 
 def register() -> None:
-    """Define `doc._.propositions`, `span._.propositions` and `token._.proposition`.
+    """Define the attributes of Doc, Span and Token.
 
     Needed only to read stored Docs without a pipeline. Raises ConfigError if another package has
     defined one of them.

@@ -1,4 +1,4 @@
-"""Make rows of tables from sentences: one per argument, or one per sentence; see `columns`."""
+"""Make rows of tables from sentences: one per argument, proposition or sentence; see `columns`."""
 
 from collections.abc import Callable
 from functools import cache
@@ -7,7 +7,13 @@ from typing import Any
 
 from capsrl.formats.fields import fields_in_tables
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
+from capsrl.tables.columns import (
+    ARGUMENT_COLUMNS,
+    FACTS,
+    PROPOSITION_COLUMNS,
+    SENTENCE_COLUMNS,
+    Column,
+)
 from capsrl.text.spacing import text_of
 
 Cells = dict[str, Any]  # the values of a row, by column
@@ -65,6 +71,41 @@ def sentence_row(
     ]
     own = _sentence_cells(sentence, document, number) | make_cells(Sentence, sentence, shift)
     return empty | own | {"propositions": propositions}
+
+
+def proposition_rows(
+    sentence: Sentence | None, *, document: object = None, number: int | None = None
+) -> list[Cells]:
+    """One row for each proposition of a sentence; see `argument_rows`.
+
+    A light verb and its noun have one row together, see `Sentence.facts`.
+    """
+    empty = dict.fromkeys(column.name for column in PROPOSITION_COLUMNS)
+    if sentence is None:
+        return [empty | {"document": document}]
+    shift = sentence.start or 0
+    common = empty | _sentence_cells(sentence, document, number)
+    rows = [
+        common | {column.name: _fact(column, get(each), shift) for column, get in FACTS}
+        for each in sentence.facts
+    ]
+    return rows or [common]
+
+
+def _fact(column: Column, value: Any, shift: int) -> Any:  # noqa: ANN401
+    if value is None or column.type not in ("int64", "double"):
+        return value
+    return value + shift if column.type == "int64" else round(value, _CELL_DIGITS)
+
+
+def rows_of(
+    rows: str, sentence: Sentence | None, *, document: object = None, number: int | None = None
+) -> list[Cells]:
+    """The rows of a sentence; `rows`, what a row is, is one of `columns.ROWS`."""
+    if rows == "sentence":
+        return [sentence_row(sentence, document=document, number=number)]
+    make = proposition_rows if rows == "proposition" else argument_rows
+    return make(sentence, document=document, number=number)
 
 
 def _sentence_cells(sentence: Sentence, document: object, number: int | None) -> Cells:

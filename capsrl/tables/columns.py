@@ -1,15 +1,17 @@
 """The columns of tables of propositions, and their Arrow schema.
 
-A table has one row per argument (ARGUMENT_COLUMNS), or one per sentence with its propositions
-nested in it (SENTENCE_COLUMNS). They are derived from the fields of Proposition, Argument, Phrase
-and Sentence. The other columns of the documents follow, see `Passed`. All columns may be null.
+A table has one row per argument (ARGUMENT_COLUMNS), one per proposition with its roles side by side
+(PROPOSITION_COLUMNS), or one per sentence with its propositions nested in it (SENTENCE_COLUMNS).
+Those of propositions are described by FACTS, the others by the fields of Proposition, Argument,
+Phrase and Sentence. The other columns of the documents follow, see `Passed`. All may be null.
 Offsets count characters of the document, positions count words of the sentence; both begin at 0,
 and an end is that of the next character. docs/tables.md is for users.
 """
 
 import json
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
 from capsrl.errors import ConfigError
@@ -20,8 +22,6 @@ from capsrl.tables.reading import Input, some_names
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-ROWS = ("argument", "sentence")  # what a row may be
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,64 @@ _SENTENCE = (
     Column("sentence_start", "int64", "offset of the sentence"),
     Column("sentence_end", "int64", "offset of its end"),
 )
+_NUMBERED = tuple(f"A{number}" for number in range(5))
+_ADJUNCTS = {"time": "AM-TMP", "place": "AM-LOC", "cause": "AM-CAU", "manner": "AM-MNR"}
+
+
+def _text(role: str) -> Callable[[Proposition], str | None]:
+    """How to get the texts of a role, without prepositions, with semicolons between several."""
+
+    def text(proposition: Proposition) -> str | None:
+        first = proposition.get(role)
+        if first is None:
+            return None
+        others = (each for each in proposition.all_arguments if each.role == role)
+        return "; ".join([first.text, *(each.text for each in [*others][1:])])
+
+    return text
+
+
+def _head(role: str) -> Callable[[Proposition], str | None]:
+    def head(proposition: Proposition) -> str | None:
+        found = proposition.get(role)
+        return found.form if found else None
+
+    return head
+
+
+# The columns of a proposition as a row, and how to get their values.
+FACTS: tuple[tuple[Column, Callable[[Proposition], Any]], ...] = (
+    (Column("predicate", "string", "the predicate"), attrgetter("form")),
+    (Column("predicate_word", "int32", "position of the predicate"), attrgetter("predicate")),
+    (Column("predicate_start", "int64", "offset of the predicate"), attrgetter("start")),
+    (Column("predicate_end", "int64", "offset of its end"), attrgetter("end")),
+    (Column("lemma", "string", "lemma with particle: give_up, give_speech"), attrgetter("lemma")),
+    (Column("sense", "string", "the roleset: sign.01"), lambda each: (each.noun or each).sense),
+    (Column("negated", "bool", "whether it is denied"), attrgetter("negated")),
+    (Column("modal", "string", "modal verb: can, will"), attrgetter("modal")),
+    (Column("voice", "string", "active or passive"), attrgetter("voice")),
+    (Column("tense", "string", "past, present or future"), attrgetter("tense")),
+    *((Column(role, "string", f"{role} without preposition"), _text(role)) for role in _NUMBERED),
+    *(
+        (Column(name, "string", f"{role} without preposition"), _text(role))
+        for name, role in _ADJUNCTS.items()
+    ),
+    *(
+        (Column(f"{role}_head", "string", f"head word of {role}"), _head(role))
+        for role in _NUMBERED
+    ),
+    *(
+        (Column(column, "double", help), methodcaller("probability_with_noun", name))
+        for column, name, help in (
+            ("predicate_probability", "predicate_probability", "that the word is a predicate"),
+            ("sense_probability", "probability", "that the sense is right"),
+            ("joint_probability", "joint_probability", "that sense and all arguments are right"),
+        )
+    ),
+)
 _ERROR = Column("error", "string", "why the document was not labeled")
 ARGUMENT_COLUMNS = (*_SENTENCE, *_PROPOSITION, *_ARGUMENT, _ERROR)
+PROPOSITION_COLUMNS = (*_SENTENCE, *(column for column, _ in FACTS), _ERROR)
 SENTENCE_COLUMNS = (
     *_SENTENCE,
     *derive_columns(Sentence),
@@ -67,8 +123,13 @@ SENTENCE_COLUMNS = (
     ),
     _ERROR,
 )
-_BY_ROWS = {"argument": ARGUMENT_COLUMNS, "sentence": SENTENCE_COLUMNS}
-_OUR_NAMES = frozenset(column.name for column in (*ARGUMENT_COLUMNS, *SENTENCE_COLUMNS))
+_BY_ROWS = {
+    "argument": ARGUMENT_COLUMNS,
+    "proposition": PROPOSITION_COLUMNS,
+    "sentence": SENTENCE_COLUMNS,
+}
+ROWS = tuple(_BY_ROWS)  # what a row may be
+_OUR_NAMES = frozenset(column.name for columns in _BY_ROWS.values() for column in columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +222,14 @@ def as_text(value: object) -> str | None:
 
 
 def columns_of(rows: str, passed: Passed = NOTHING) -> tuple[Column, ...]:
-    """The columns of a table with one row per argument or sentence; `rows` is one of ROWS."""
+    """The columns of a table; `rows`, what a row is, is one of ROWS."""
     return (*_BY_ROWS[rows], *passed.columns.values())
 
 
 def arrow_schema(rows: str = "argument", passed: Passed = NOTHING) -> "pa.Schema":
     """The Arrow schema of a table, which Parquet files have; needs pyarrow.
 
-    rows  argument or sentence: what a row is
+    rows  argument, proposition or sentence: what a row is
     """
     pa = pyarrow("arrow_schema")
     return pa.schema([(each.name, _arrow_type(each.type)) for each in columns_of(rows, passed)])

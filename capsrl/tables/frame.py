@@ -9,9 +9,10 @@ from typing import Any
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.tables.cells import Cells, argument_rows
-from capsrl.tables.columns import ARGUMENT_COLUMNS
+from capsrl.tables.cells import Cells, rows_of
+from capsrl.tables.columns import ROWS, columns_of
 
+FLAT_ROWS = tuple(rows for rows in ROWS if rows != "sentence")  # that one is nested
 LIBRARIES = ("pandas", "polars")
 # Types of columns that may have nulls.
 _PANDAS = {
@@ -26,9 +27,13 @@ _POLARS = {"string": "String", "int32": "Int32", "int64": "Int64", "double": "Fl
 
 
 def to_frame(
-    sentences: Iterable[Any], *, documents: Iterable[Any] | None = None, library: str | None = None
+    sentences: Iterable[Any],
+    *,
+    documents: Iterable[Any] | None = None,
+    library: str | None = None,
+    rows: str = "argument",
 ) -> Any:  # noqa: ANN401
-    """Make a DataFrame with one row per argument; docs/tables.md says what the columns are.
+    """Make a DataFrame with one row per argument or proposition; see docs/tables.md.
 
     sentences  those of one text: `labeler.label(text)`;
                those of several: `labeler.label(texts)` or `labeler.label_many(texts)`;
@@ -36,14 +41,17 @@ def to_frame(
     documents  what the column "document" has for each of several texts, such as `frame.index`;
                default: their positions; that of one text is 0
     library    pandas or polars; default: the first of them that is installed
+    rows       what a row is: argument or proposition
 
     Raises ConfigError if the library is not installed.
     """
+    if rows not in FLAT_ROWS:
+        raise ConfigError(f"rows: expected {' or '.join(FLAT_ROWS)}, got {rows!r}")
     package = _import(library)
-    rows = list(_frame_rows(sentences, documents))
-    names = [column.name for column in ARGUMENT_COLUMNS if column.name != "error"]
-    cells = {name: [row[name] for row in rows] for name in names}
-    types = {column.name: str(column.type) for column in ARGUMENT_COLUMNS}
+    made = list(_frame_rows(sentences, documents, rows))
+    types = {each.name: str(each.type) for each in columns_of(rows) if each.name != "error"}
+    names = list(types)
+    cells = {name: [row[name] for row in made] for name in names}
     if package.__name__ == "polars":
         dtypes = {name: _polars_type(package, types[name]) for name in names if name != "document"}
         return package.DataFrame(cells, schema_overrides=dtypes)
@@ -67,7 +75,9 @@ def _polars_type(polars: ModuleType, type: str) -> object:
     return polars.Boolean if type == "bool" else getattr(polars, _POLARS[type])
 
 
-def _frame_rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> Iterator[Cells]:
+def _frame_rows(
+    sentences: Iterable[Any], documents: Iterable[Any] | None, rows: str
+) -> Iterator[Cells]:
     items = iter(sentences)
     first = next(items, None)
     if isinstance(first, Sentence):
@@ -84,9 +94,9 @@ def _frame_rows(sentences: Iterable[Any], documents: Iterable[Any] | None) -> It
         for number, sentence in enumerate(group, start=1):
             if not isinstance(sentence, Sentence):
                 raise DataError(f"sentences: expected Sentences, got {sentence!r:.60}")
-            yield from argument_rows(sentence, document=document, number=number)
+            yield from rows_of(rows, sentence, document=document, number=number)
         if not number:
-            yield from argument_rows(None, document=document)
+            yield from rows_of(rows, None, document=document)
 
 
 def _check_numbers(sentences: Iterable[Any], documents: Iterable[Any] | None) -> None:

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
 from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
-from capsrl.tables.cells import Cells, argument_rows, sentence_row
+from capsrl.tables.cells import Cells, rows_of
 from capsrl.tables.columns import NOTHING, Column, Passed, as_text, columns_of
 from capsrl.tables.parquet import pyarrow
 from capsrl.tables.pipeline import DocumentSentence
@@ -26,7 +26,7 @@ class WriteOptions:
     """How documents are written.
 
     format  jsonl, or one of TABLES
-    rows    what a row is: an argument or a sentence
+    rows    what a row is: an argument, a proposition or a sentence
     passed  the other columns of the documents that tables have, and JSON lines if they were chosen
     """
 
@@ -41,13 +41,13 @@ def text_parts(labeled: Iterable[DocumentSentence], options: WriteOptions) -> It
         delimiter = "\t" if options.format == "tsv" else ","
         columns = columns_of(options.rows, options.passed)
         return csv_parts(table_rows(labeled, options), columns, delimiter=delimiter)
-    if options.rows == "argument":
+    if options.rows != "sentence":
         return map(format_object, table_rows(labeled, options))
     return json_lines(labeled, options.passed)
 
 
 def table_rows(labeled: Iterable[DocumentSentence], options: WriteOptions) -> Iterator[Cells]:
-    """The rows of a table: one per argument, or one per sentence.
+    """The rows of a table: one per argument, proposition or sentence.
 
     A document without sentences has one row, text without a name that has none has no row.
     """
@@ -56,10 +56,7 @@ def table_rows(labeled: Iterable[DocumentSentence], options: WriteOptions) -> It
         if document is None and sentence is None:
             continue
         id = document and document.id
-        if options.rows == "sentence":
-            rows = [sentence_row(sentence, document=id, number=number)]
-        else:
-            rows = argument_rows(sentence, document=id, number=number)
+        rows = rows_of(options.rows, sentence, document=id, number=number)
         extra = options.passed.values(document.columns if document else {})
         yield from (row | extra | {"error": each.error} for row in rows)
 

@@ -175,3 +175,16 @@ def test_spans():
         ("A1", "her \n old bicycle", "1", ""),
         ("AM-TMP", "now", "1", ""),
     ]
+
+
+def test_senses_and_roles_for_the_matcher():
+    from spacy.matcher import Matcher
+
+    nlp = spacy.blank("en")
+    nlp.add_pipe("capsrl")
+    doc = nlp("Google acquired a startup.")
+    matcher = Matcher(nlp.vocab)
+    matcher.add("verb", [[{"_": {"sense": {"REGEX": "^acquire"}}}]])
+    matcher.add("agent", [[{"_": {"roles": {"INTERSECTS": ["acquire.01:A0"]}}}]])
+    found = {(nlp.vocab.strings[name], doc[first].text) for name, first, _ in matcher(doc)}
+    assert found == {("verb", "acquired"), ("agent", "Google")}

@@ -1,0 +1,257 @@
+"""Rules that read facts off an English sentence: markers, negation, modals, voice and tense.
+
+They work on words and Penn tags, so they need neither a parser nor the model. Without such tags
+only what the roles and the words themselves say is known: `voice` and `tense` are then None.
+`capsrl.sentence` offers the results as properties; docs/facts.md is for users.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from capsrl.sentence import Argument, Proposition
+
+_BE = frozenset("be am is are was were been being 's 're 'm ’s ’re ’m".split())
+_GET = frozenset("get gets got gotten getting".split())
+_HAVE = frozenset("have has had having 've 'd 's ’ve ’d ’s".split())
+_DO = frozenset("do does did".split())
+_AUXILIARIES = _BE | _GET | _HAVE | _DO
+_FUTURE = frozenset("will shall".split())
+_MODALS = {"ca": "can", "wo": "will", "sha": "shall", "'ll": "will", "’ll": "will"}
+_MODALS |= {"'d": "would", "’d": "would", "ll": "will"}
+_NOT = frozenset("not n't n’t never nt".split())
+_NOBODY = frozenset("nobody noone none nothing neither nowhere".split())
+_PREPOSITIONS = frozenset(
+    "about above across after against along among around as at because before behind below beneath "
+    "beside besides between beyond by despite during except for from if in inside into like near "
+    "of off on onto outside over past per since than through throughout till to toward towards "
+    "under unless until upon via whether while with within without although though".split()
+)
+# Prepositions of several words whose first is tagged as another part of speech.
+_BEFORE_PREPOSITIONS = frozenset("according due prior thanks owing regardless instead".split())
+_ABOUT = frozenset("about around over under".split())  # before a number: nearly
+_EDGES = frozenset(", ; : - -- – — `` '' \" ( )".split())
+_VERB_TAGS = frozenset("VB VBD VBG VBN VBP VBZ MD".split())
+_REACH = 8  # words between the parts of a coordination
+
+
+class Words(NamedTuple):
+    """The words of a sentence, which the propositions of the sentence refer to."""
+
+    words: tuple[str, ...]
+    tags: tuple[str, ...] | None
+    lemmas: tuple[str, ...] | None
+    text: str | None
+    offsets: tuple[tuple[int, int], ...] | None
+
+    def tag(self, word: int) -> str:
+        """The tag of a word; empty without tags."""
+        return self.tags[word] if self.tags else ""
+
+    def form(self, word: int) -> str:
+        """The word in lower case."""
+        return self.words[word].lower()
+
+
+def marker_length(around: Words, first: int, last: int, head: int, role: str) -> int:
+    """How many words at the start of a phrase are its preposition or subordinator."""
+    length = 0
+    while first + length < min(last, max(head, first + 1)):
+        at = first + length
+        if not (_is_marker(around, at, role) or _leads_to_marker(around, at, head)):
+            break
+        length += 1
+    return length
+
+
+def _is_marker(around: Words, at: int, role: str) -> bool:
+    form, tag, following = around.form(at), around.tag(at), around.tag(at + 1)
+    if not around.tags:
+        return form in _PREPOSITIONS
+    if form in _ABOUT and following == "CD" and role == "A0":
+        return False
+    if tag == "WRB" or form == "once":  # a question is its own content: how it works
+        return role.startswith("AM-") and form in ("when", "whenever", "while", "once")
+    return tag in ("IN", "TO", "ADP", "SCONJ") or form in ("that", "to") and following[:1] in "VPM"
+
+
+def _leads_to_marker(around: Words, at: int, head: int) -> bool:
+    """Whether a word begins a preposition of several words: *according to*, *even though*."""
+    is_first = around.form(at) in _BEFORE_PREPOSITIONS or around.tag(at) == "RB"
+    return is_first and at + 1 < head and around.tag(at + 1) in ("IN", "TO", "ADP", "SCONJ")
+
+
+def trimmed(around: Words, first: int, last: int, head: int) -> tuple[int, int]:
+    """A phrase without punctuation and possessive mark at its edges; it keeps its head."""
+    while first < head and around.words[first] in _EDGES:
+        first += 1
+    while last > head and (around.words[last] in _EDGES or around.tag(last) == "POS"):
+        last -= 1
+    return first, last
+
+
+def lemma_of(proposition: "Proposition") -> str:
+    """The sense without its number, else the lemma of the word; with the noun of a light verb."""
+    sense, noun = proposition.sense, proposition.noun
+    verb = sense.rpartition(".")[0] or sense if sense else _word_lemma(proposition)
+    return f"{verb}_{_word_lemma(noun)}" if noun else verb
+
+
+def _word_lemma(proposition: "Proposition") -> str:
+    around = proposition.around
+    if around and around.lemmas:
+        return around.lemmas[proposition.predicate].lower()
+    return (proposition.form or "").lower()
+
+
+def noun_of(verb: "Proposition", propositions: "Sequence[Proposition]") -> "Proposition | None":
+    """The proposition of the noun of a light verb, by the arguments AM-PRR and AM-LVB."""
+    named = {each.word for each in verb.arguments if each.role == "AM-PRR"}
+    for noun in propositions:
+        back = (each.word for each in noun.arguments if each.role == "AM-LVB")
+        if noun is not verb and (noun.predicate in named or verb.predicate in back):
+            return noun
+    return None
+
+
+def is_negated(proposition: "Proposition") -> bool:
+    """Whether an AM-NEG, *not* or *never* before the verb, or a negative argument denies it."""
+    if any(each.role == "AM-NEG" or _is_negative(each) for each in proposition.arguments):
+        return True
+    around = proposition.around
+    verb = _verb_of(proposition)
+    if around is None or verb is None:
+        return False
+    return any(around.form(word) in _NOT for word in _before(proposition, around, verb))
+
+
+def _is_negative(argument: "Argument") -> bool:
+    """Whether an argument is *nobody*, *none of them*, *no reason*, or *never*."""
+    text, role = (argument.text or argument.form or "").lower().split(), argument.role
+    if not text or role.startswith(("R-", "AM-DIS", "AM-PRR", "AM-LVB")):
+        return False
+    if role.startswith("AM-"):
+        return text[0] in ("never", "nowhere") or text[0] == "no" and len(text) > 1
+    if text[0] in _NOBODY or text[:2] in (["not", "a"], ["not", "one"]):
+        return True
+    return text[0] == "no" and len(text) > 1 and text[1] != "matter"
+
+
+def modal_of(proposition: "Proposition") -> str | None:
+    """The modal verb: *can* of *can't*, *will* of *won't*."""
+    found = [each.form or "" for each in proposition.arguments if each.role == "AM-MOD"]
+    around, verb = proposition.around, _verb_of(proposition)
+    if not found and around is not None and verb is not None:
+        chain = _auxiliaries(proposition, around, verb)
+        found = [around.words[word] for word in chain if around.tag(word) == "MD"]
+    return _MODALS.get(found[0].lower(), found[0].lower()) if found else None
+
+
+def voice_of(proposition: "Proposition") -> str | None:
+    """Active or passive; None of nouns, adjectives, and words without Penn tags."""
+    around, verb = proposition.around, _verb_of(proposition)
+    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+        return None
+    if around.tag(verb) not in ("VBN", "VBD"):
+        return "active"
+    chain = [around.form(word) for word in _auxiliaries(proposition, around, verb)]
+    if not chain:  # *the car sold yesterday* is a participle alone
+        return "passive" if around.tag(verb) == "VBN" else "active"
+    if around.tag(verb) == "VBD" and chain[-1] not in _BE:
+        return "active"
+    is_perfect = chain[-1] in _HAVE and (chain[-1] not in _BE or "been" in chain)
+    return "passive" if chain[-1] in _BE | _GET and not is_perfect else "active"
+
+
+def tense_of(proposition: "Proposition") -> str | None:
+    """Past, present or future; None of what is not finite, and of modals other than *will*.
+
+    The perfect counts as past: *has sold*, *could have sold*.
+    """
+    around, verb = proposition.around, _verb_of(proposition)
+    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+        return None
+    chain = [*_auxiliaries(proposition, around, verb), verb]
+    if [around.form(word) for word in range(max(0, verb - 2), verb)] == ["going", "to"]:
+        return "future"
+    first, tag = around.form(chain[0]), around.tag(chain[0])
+    if tag == "MD":
+        if _MODALS.get(first, first) in _FUTURE:
+            return "future"
+        return "past" if any(around.form(word) in _HAVE for word in chain[1:-1]) else None
+    if tag not in ("VBD", "VBP", "VBZ"):
+        return None
+    has_perfect = first in _HAVE and len(chain) > 1 and around.tag(chain[1]) in ("VBN", "VBD")
+    is_past = tag == "VBD" or (has_perfect and first not in _BE)
+    return "past" if is_past else "present"
+
+
+def _verb_of(proposition: "Proposition") -> int | None:
+    """The verb whose auxiliaries count: the predicate, or the light verb of a noun."""
+    light = (each.word for each in proposition.arguments if each.role == "AM-LVB")
+    return next(light, proposition.predicate) if proposition.around else None
+
+
+def _auxiliaries(proposition: "Proposition", around: Words, verb: int) -> list[int]:
+    """The auxiliaries and modals of a verb, in order."""
+    found = (
+        word
+        for word in _before(proposition, around, verb)
+        if around.tag(word) == "MD"
+        or (around.form(word) in _AUXILIARIES and around.tag(word) in _VERB_TAGS)
+    )
+    return sorted(found)
+
+
+def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[int]:
+    """The words before a verb that belong to it, from right to left.
+
+    These are auxiliaries, adverbs and *not*. A subject between an auxiliary and the verb is passed
+    over (*was it sold*), and so is a verb before *and* (*was opened and sold*).
+    """
+    at = verb - 1
+    tag = around.tag(verb)
+    while at >= 0:
+        if _is_part(around, at):
+            yield at
+            at -= 1
+        elif (start := _subject_start(proposition, at)) is not None:
+            at = start - 1
+            if not _inverts(around, at):
+                return
+        elif around.tag(at) == "CC" and tag in ("VB", "VBN", "VBG"):
+            other = _conjunct(around, at, tag)
+            if other is None:
+                return
+            at = other - 1
+        else:
+            return
+
+
+def _is_part(around: Words, at: int) -> bool:
+    tag, form = around.tag(at), around.form(at)
+    is_auxiliary = form in _AUXILIARIES and tag in _VERB_TAGS
+    return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary
+
+
+def _subject_start(proposition: "Proposition", at: int) -> int | None:
+    """The first word of a numbered argument that ends here."""
+    for each in proposition.arguments:
+        first, last = (each.phrase.first, each.phrase.last) if each.phrase else (each.word,) * 2
+        if last == at and first > 0 and each.role[:1] == "A" and each.role[1:].isdigit():
+            return first
+    return None
+
+
+def _inverts(around: Words, at: int) -> bool:
+    """Whether a question begins here: *had* in *had he left*, but not in *he had it cleaned*."""
+    while at > 0 and around.form(at) in _NOT:
+        at -= 1
+    has_subject = at > 0 and around.tag(at - 1)[:2] in ("NN", "PR", "EX")
+    return _is_part(around, at) and around.tag(at)[:2] != "RB" and not has_subject
+
+
+def _conjunct(around: Words, at: int, tag: str) -> int | None:
+    """The nearest verb of the same form before a conjunction."""
+    earlier = range(at - 1, max(-1, at - _REACH), -1)
+    return next((word for word in earlier if around.tag(word) == tag), None)

@@ -1,0 +1,79 @@
+"""Triples of subject, predicate and object, as graphs and narrative analysis need them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from capsrl.sentence import Argument, Proposition, Sentence
+
+SUBJECTS = ("A0", "A1")
+OBJECTS = ("A1", "A2", "A3", "A4")
+
+
+@dataclass(frozen=True, slots=True)
+class Triple:
+    """Who did what to whom.
+
+    subject       the argument without its preposition, as are the object and what continues them
+    predicate     the lemma: give_up, give_speech
+    object        as the subject
+    negated       whether the sentence denies it
+    sense         the roleset, for a light verb that of its noun
+    probability   that the sense and all arguments are right; None if nothing predicted it
+    subject_span, predicate_span, object_span
+                  start and end in the text that was labeled; None of sentences without text
+    """
+
+    subject: str
+    predicate: str
+    object: str
+    negated: bool
+    sense: str | None
+    probability: float | None
+    subject_span: tuple[int, int] | None
+    predicate_span: tuple[int, int] | None
+    object_span: tuple[int, int] | None
+
+
+def triples(
+    sentences: Sentence | Iterable[Sentence],
+    *,
+    subjects: Sequence[str] = SUBJECTS,
+    objects: Sequence[str] = OBJECTS,
+    threshold: float = 0.0,
+) -> Iterator[Triple]:
+    """Yield the triples of sentences; propositions without a subject or an object have none.
+
+    sentences  one, or several: what `labeler.label` returned for a text
+    subjects   roles of the subject; the first that is filled counts
+    objects    roles of the object; the first that is filled and is not the subject counts
+    threshold  leave out propositions whose joint probability is below this
+    """
+    for sentence in [sentences] if isinstance(sentences, Sentence) else sentences:
+        for each in sentence.facts:
+            subject = _first(each, subjects)
+            object = _first(each, [role for role in objects if subject and role != subject.role])
+            probability = each.probability_with_noun("joint_probability")
+            is_sure = probability is None or probability >= threshold
+            if subject is not None and object is not None and is_sure:
+                yield _triple(each, subject, object, probability, sentence.start or 0)
+
+
+def _first(proposition: Proposition, roles: Iterable[str]) -> Argument | None:
+    return next((found for role in roles if (found := proposition.get(role))), None)
+
+
+def _triple(
+    proposition: Proposition,
+    subject: Argument,
+    object: Argument,
+    probability: float | None,
+    shift: int,
+) -> Triple:
+    parts = (subject.core, proposition, object.core)
+    spans = (
+        None if part.start is None or part.end is None else (part.start + shift, part.end + shift)
+        for part in parts
+    )
+    sense = (proposition.noun or proposition).sense
+    words = (subject.text, proposition.lemma, object.text)
+    return Triple(*words, proposition.negated, sense, probability, *spans)
