@@ -154,10 +154,14 @@ class Predictor:
             for owner, proposition in zip(owners, found, strict=True):
                 if proposition is not None:
                     propositions[owner].append(proposition)
-        filled = map(self.inventory.fill_lemmas, sentences)
+        lemmatizer = self.inventory.lemmatizer
         return [
-            replace(sentence, propositions=_without_others(each, sentence, options))
-            for sentence, each in zip(filled, propositions, strict=True)
+            replace(
+                sentence,
+                propositions=_without_others(each, sentence, options),
+                lemmas=sentence.lemmas if lemmatizer is None else lemmatizer.lemmas(sentence),
+            )
+            for sentence, each in zip(sentences, propositions, strict=True)
         ]
 
     def _label_group(

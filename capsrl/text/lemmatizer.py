@@ -57,10 +57,14 @@ class Lemmatizer:
         The rules are for words that can be predicates: verbs, nouns and adjectives. Names stay as
         they are; the lemma of any other word is the word in lower case.
         """
+        lemmas = self.lemmas(sentence)
+        return sentence if lemmas is sentence.lemmas else replace(sentence, lemmas=lemmas)
+
+    def lemmas(self, sentence: Sentence) -> tuple[str, ...] | None:
+        """The lemmas that `fill` gives a sentence, or those that it has."""
         if sentence.lemmas is not None or sentence.tags is None:
-            return sentence
-        lemmas = tuple(map(self._lemma, sentence.words, sentence.tags))
-        return replace(sentence, lemmas=lemmas)
+            return sentence.lemmas
+        return tuple(map(self._lemma, sentence.words, sentence.tags))
 
     def _lemma(self, word: str, tag: str) -> str:
         if tag in _NAMES:
