@@ -11,6 +11,7 @@ from capsrl.cli.progress import plural
 from capsrl.errors import ConfigError
 from capsrl.files.compression import COMPRESSED
 from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
+from capsrl.formats.bio import to_allennlp
 from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.formats.phrase_file import check_phrase_file
 from capsrl.sentence import Sentence
@@ -33,7 +34,7 @@ FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
 # The formats that say what roles mean.
 EXPLAINED = ("table", "json", "jsonl", *TABLES, "conllup", "html")
-WITH_ERRORS = ("json", "jsonl", *TABLES)  # the formats that have a place for errors and columns
+WITH_ERRORS = ("json", "jsonl", "allennlp", *TABLES)  # the formats that have a place for errors and columns
 _ONLY_PHRASES = ("spans",)  # the formats of nothing but phrases
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".txt": "table"}
 NOT_ALL = 3  # exit code if some documents could not be labeled
@@ -134,6 +135,8 @@ def _text_of_file(
         return text_parts(labeled, options)
     if format == "json":
         return _json_array(json_lines(labeled, options.passed))
+    if format == "allennlp":
+        return json_lines(labeled, options.passed, lambda sentence: to_allennlp([sentence]))
     if format == "html":
         return html_parts(_sentences_of(labeled), title=title)
     if format == "svg":
