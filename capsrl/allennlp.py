@@ -24,6 +24,7 @@ from capsrl.options import Options, PredicatePos
 from capsrl.sentence import Sentence
 
 _Json = dict[str, Any]
+_VERBS: tuple[PredicatePos, ...] = ("verb",)
 
 
 class Predictor:
@@ -34,7 +35,7 @@ class Predictor:
     """
 
     def __init__(
-        self, labeler: Labeler | None = None, *, pos: Collection[PredicatePos] | None = ("verb",)
+        self, labeler: Labeler | None = None, *, pos: Collection[PredicatePos] | None = _VERBS
     ) -> None:
         self.labeler = capsrl.load() if labeler is None else labeler
         self._options = Options(pos=pos, predicates="found", one_sentence_per_line=True)
@@ -46,7 +47,7 @@ class Predictor:
         predictor_name: str | None = None,
         cuda_device: int = -1,
         *,
-        pos: Collection[PredicatePos] | None = ("verb",),
+        pos: Collection[PredicatePos] | None = _VERBS,
     ) -> "Predictor":
         """Load a model: the name of one that ships with capsrl, or a model folder of capsrl.
 
@@ -87,8 +88,3 @@ class Predictor:
 
 
 SemanticRoleLabelerPredictor = Predictor  # its name in allennlp_models
-
-
-def load_predictor(model_id: str = "en", **choices: Any) -> Predictor:  # noqa: ANN401
-    """As `allennlp_models.pretrained.load_predictor`: see `Predictor.from_path`."""
-    return Predictor.from_path(model_id, **choices)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from capsrl.allennlp import Predictor, SemanticRoleLabelerPredictor, load_predictor
+from capsrl.allennlp import Predictor, SemanticRoleLabelerPredictor
 from capsrl.errors import DataError
 
 
@@ -68,7 +68,7 @@ def test_predict_json_is_predict(predictor):
 def test_the_names_of_archives_load_the_english_model():
     assert SemanticRoleLabelerPredictor is Predictor
     with pytest.warns(UserWarning, match="srl-bert: not a model of capsrl; labeling with its En"):
-        found = load_predictor("structured-prediction-srl-bert")
+        found = Predictor.from_path("structured-prediction-srl-bert")
     assert found.predict("Omar left.")["verbs"][0]["verb"] == "left"
 
 
