@@ -20,8 +20,8 @@ from typing import Any
 from capsrl.errors import ConfigError, DataError
 from capsrl.files.opening import STANDARD, open_writer, read_lines
 from capsrl.formats.blocks import Watch
-from capsrl.formats.fields import Plain
-from capsrl.formats.jsonl import format_object
+from capsrl.formats.fields import Plain, to_plain
+from capsrl.formats.jsonl import format_object, read_jsonl
 from capsrl.formats.standoff import Marked, mark, place
 from capsrl.frames.roles import MODIFIERS, NUMBERED
 from capsrl.sentence import Sentence
@@ -77,7 +77,8 @@ def read_brat(
     text, words = Path(source).with_suffix(".txt"), Path(source).with_suffix(_SENTENCES)
     if not text.is_file():
         raise DataError(f"{source}: expected the text beside it, {text}, got no such file")
-    bare = [json.loads(line) for line in read_lines(words)] if words.is_file() else None
+    known = read_jsonl(read_lines(words), source=str(words)) if words.is_file() else None
+    bare = None if known is None else list(map(to_plain, known))
     spans: dict[str, Plain] = {}
     notes: dict[str, str] = {}
     relations = []
@@ -86,7 +87,7 @@ def read_brat(
         name, _, rest = line.rstrip("\r\n").partition("\t")
         data, _, tail = rest.partition("\t")
         cells = data.split()
-        if name[:1] == "T" and (ends := re.findall(r"\d+", data.partition(" ")[2])):
+        if name[:1] == "T" and (ends := re.findall(r"\b\d{1,15}\b", data.partition(" ")[2])):
             spans[name] = {"type": cells[0], "start": int(ends[0]), "end": int(ends[-1])}
         elif name[:1] == "R" and len(cells) == 3:
             relations.append((where, cells[0], *(cell.partition(":")[2] for cell in cells[1:])))

@@ -119,6 +119,13 @@ def test_mistakes(tmp_path):
     (tmp_path / "w.ann").write_text("T1 Predicate\n")
     with pytest.raises(DataError, match="w.ann:1: expected a line of brat"):
         list(read_sentences(tmp_path / "w.ann"))
+    (tmp_path / "w.ann").write_text(f"T1\tPredicate {'1' * 5000}\tsold\n")
+    with pytest.raises(DataError, match="w.ann:1: expected a line of brat"):
+        list(read_sentences(tmp_path / "w.ann"))
+    (tmp_path / "w.sentences.jsonl").write_text("{\n")
+    with pytest.raises(DataError, match="w.sentences.jsonl:1: expected a JSON object"):
+        list(read_sentences(tmp_path / "w.ann"))
+    (tmp_path / "w.sentences.jsonl").unlink()
     (tmp_path / "w.ann").write_text("T1\tPredicate 90 95\tsold\n")
     with pytest.raises(DataError, match="expected a span inside one sentence, with a word"):
         list(read_sentences(tmp_path / "w.ann"))

@@ -49,7 +49,9 @@ def test_a_name_wins_over_the_suffix():
     assert format_of("x.htm.gz", formats=(*WRITABLE, "html")) == "html"
 
 
-READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \.ann .* \(and \.gz, .* \.zst\)"
+READ = (
+    r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \.ann .* \(and \.gz, .* \.zst\)"
+)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +69,11 @@ READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \.ann .* \(
             {},
             r"^x.jsonl: expected one of text, .*, got json; files of several",
         ),
-        (("x", "csv"), {"option": "--from"}, r"^--from: expected one of text, .*labelstudio, got csv$"),
+        (
+            ("x", "csv"),
+            {"option": "--from"},
+            r"^--from: expected one of text, .*labelstudio, got csv$",
+        ),
         (("x.csv",), {}, r"^x.csv: expected a suffix of .*, got \.csv; rename the file or name"),
         (
             ("x.txt",),
