@@ -2,8 +2,8 @@
 
     python benchmarks/rare_senses.py TRAIN.conll09 GOLD.conll09 [MODEL]
 
-Predicates are given; the sense that counts is the gold one, whichever the model chooses. An argument
-is right if gold has the same role at the same word.
+Predicates are given; the sense that counts is the gold one, whichever the model chooses. An
+argument is right if gold has the same role at the same word.
 """
 
 import re

@@ -48,6 +48,7 @@ MAY_IMPORT = {
     "train": TRAIN,
     "serve": PREDICT | {"labeler", "show", "capsrl", "tables"},
     "cli": TRAIN | {"export", "train", "show", "serve", "tables", "bulk"},
+    "allennlp": PREDICT | {"labeler", "models", "capsrl"},
     "spacy": PREDICT | {"labeler", "models", "score", "show", "capsrl"},
     "capsrl": GROUND | {"models", "options", "triples"},
     "__main__": {"cli"},

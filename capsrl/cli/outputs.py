@@ -11,7 +11,8 @@ from capsrl.cli.progress import plural
 from capsrl.errors import ConfigError
 from capsrl.files.compression import COMPRESSED
 from capsrl.files.opening import STANDARD, open_binary_writer, open_writer
-from capsrl.formats.formats import EXPORTS, SUFFIXES, WRITABLE, format_of, format_sentences
+from capsrl.formats.bio import to_allennlp
+from capsrl.formats.formats import EXPORTS, FILES, SUFFIXES, WRITABLE, format_of, format_sentences
 from capsrl.formats.phrase_file import check_phrase_file
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts
@@ -33,7 +34,8 @@ FORMATS = ("table", "json", *WRITABLE, *TABLES, *EXPORTS, "html", "svg")
 TRACED = ("table", "json", "jsonl", "html")  # the formats that show traces
 # The formats that say what roles mean.
 EXPLAINED = ("table", "json", "jsonl", *TABLES, "conllup", "html")
-WITH_ERRORS = ("json", "jsonl", *TABLES)  # the formats that have a place for errors and columns
+# The formats that have a place for errors and columns.
+WITH_ERRORS = ("json", "jsonl", "allennlp", *TABLES)
 _ONLY_PHRASES = ("spans",)  # the formats of nothing but phrases
 _SUFFIXES = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".txt": "table"}
 NOT_ALL = 3  # exit code if some documents could not be labeled
@@ -111,6 +113,8 @@ def write_labeled(
         with open_binary_writer(path) as binary:
             write_parquet(table_rows(labeled, options), binary, schema)
         return
+    if options.format in FILES:
+        return FILES[options.format](_sentences_of(labeled), path)
     with open_writer(path) as file:
         if options.format == "table":
             console = make_console(file)
@@ -134,6 +138,8 @@ def _text_of_file(
         return text_parts(labeled, options)
     if format == "json":
         return _json_array(json_lines(labeled, options.passed))
+    if format == "allennlp":
+        return json_lines(labeled, options.passed, lambda sentence: to_allennlp([sentence]))
     if format == "html":
         return html_parts(_sentences_of(labeled), title=title)
     if format == "svg":

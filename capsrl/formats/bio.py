@@ -12,7 +12,8 @@ Phrases that do not overlap are kept whole. An argument without a phrase has onl
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from capsrl.frames.roles import propbank_role
 from capsrl.sentence import Argument, Proposition, Sentence
@@ -40,20 +41,32 @@ def format_brackets(sentence: Sentence) -> str:
 
 
 def format_allennlp(sentence: Sentence) -> str:
-    """Return a line of JSON like the output of AllenNLP, with the role names of PropBank.
+    """Return a line of JSON like the output of AllenNLP; see `to_allennlp`."""
+    return json.dumps(to_allennlp([sentence])) + "\n"
+
+
+def to_allennlp(sentences: Sequence[Sentence]) -> dict[str, Any]:
+    """Return the sentences of one text as the SRL predictor of AllenNLP returns a sentence.
 
     {"verbs": [{"verb": "sold", "description": "[ARG0: Mira] [V: sold] ...", "tags": [...]}],
      "words": ["Mira", "sold", ...]}
+    Roles have the names of PropBank. Tags and descriptions are about the words of all sentences.
     """
-    verbs = [
-        {
-            "verb": sentence.words[proposition.predicate],
-            "description": _bracketed(sentence, proposition, _propbank_brackets),
-            "tags": [tag[:2] + propbank_role(tag[2:]) for tag in bio_tags(sentence, proposition)],
-        }
-        for proposition in sentence.propositions
-    ]
-    return json.dumps({"verbs": verbs, "words": list(sentence.words)}) + "\n"
+    words = [word for sentence in sentences for word in sentence.words]
+    verbs, before = [], 0
+    for sentence in sentences:
+        after = before + len(sentence)
+        for each in sentence.propositions:
+            tags = [tag[:2] + propbank_role(tag[2:]) for tag in bio_tags(sentence, each)]
+            described = _bracketed(sentence, each, _propbank_brackets)
+            verb = {
+                "verb": sentence.words[each.predicate],
+                "description": " ".join([*words[:before], described, *words[after:]]),
+                "tags": ["O"] * before + tags + ["O"] * (len(words) - after),
+            }
+            verbs.append(verb)
+        before = after
+    return {"verbs": verbs, "words": words}
 
 
 def _propbank_brackets(role: str, words: str) -> str:

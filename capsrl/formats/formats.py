@@ -8,6 +8,9 @@ jsonl     .jsonl .ndjson      one JSON object per line, see schema.json
 up1       by name             Universal PropBank 1.0 (read only)
 allennlp  by name             JSON lines as of the SRL predictor of AllenNLP (written only)
 brackets  by name             bracketed lines, `[A0 Mira] [V sold]` (written only)
+brat      .ann                stand-off files of brat
+labelstudio  by name          tasks of Label Studio
+conll05, conll12  .gold_conll spans of CoNLL-2005 and CoNLL-2012 (read only)
 spans     .spans.tsv          the phrases of the arguments, see phrase_file.py (written only)
 
 Universal PropBank 2.0, stand-off, is `conllup` merged with the CoNLL-U file that has the words.
@@ -33,15 +36,18 @@ from capsrl.files.opening import (
 )
 from capsrl.formats.bio import format_allennlp, format_brackets
 from capsrl.formats.blocks import Block
+from capsrl.formats.brat import read_brat, write_brat
 from capsrl.formats.conll09 import format_conll09, read_conll09
 from capsrl.formats.conllu import HEADER, format_conllup, read_conllu
 from capsrl.formats.jsonl import format_jsonl, read_jsonl
+from capsrl.formats.labelstudio import labelstudio_parts, read_labelstudio
 from capsrl.formats.phrase_file import (
     PHRASES_SUFFIX,
     check_phrase_file,
     format_phrases,
     with_phrase_file,
 )
+from capsrl.formats.props import read_conll05, read_conll12
 from capsrl.formats.universal_propbank import read_up1, read_up2
 from capsrl.sentence import Sentence
 from capsrl.text import PLAIN, Layout
@@ -61,11 +67,17 @@ SUFFIXES = {
     ".html": "html",
     ".htm": "html",
     ".svg": "svg",
+    ".ann": "brat",
+    ".gold_conll": "conll12",
+    ".v4_gold_conll": "conll12",
 }
-CORPORA = ("conll09", "conllu", "conllup", "jsonl", "up1")  # files of sentences
+_TOOLS = ("brat", "labelstudio")  # of annotation tools
+# Files of sentences.
+CORPORA = ("conll09", "conllu", "conllup", "jsonl", "up1", "conll05", "conll12", *_TOOLS)
 READABLE = (TEXT, *CORPORA)
 WRITABLE = ("conll09", "conllup", "jsonl")
-EXPORTS = ("allennlp", "brackets", "spans")  # written, but not read as sentences
+# Written when they are named; the first three are not read as sentences.
+EXPORTS = ("allennlp", "brackets", "spans", *_TOOLS)
 
 _READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "conll09": read_conll09,
@@ -73,7 +85,12 @@ _READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "conllup": read_conllu,
     "jsonl": read_jsonl,
     "up1": read_up1,
+    "conll05": read_conll05,
+    "conll12": read_conll12,
+    "brat": read_brat,
+    "labelstudio": read_labelstudio,
 }
+# The text of a file: of one sentence after the other, or of all.
 _FORMATTERS: dict[str, Callable[[Sentence], str]] = {
     "conll09": format_conll09,
     "conllup": format_conllup,
@@ -81,6 +98,12 @@ _FORMATTERS: dict[str, Callable[[Sentence], str]] = {
     "allennlp": format_allennlp,
     "brackets": format_brackets,
 }
+_PARTS: dict[str, Callable[[Iterable[Sentence]], Iterator[str]]] = {
+    "spans": lambda sentences: map(format_phrases, sentences, count(1)),
+    "labelstudio": labelstudio_parts,
+}
+# Formats of several files, of which the path names the first.
+FILES: dict[str, Callable[[Iterable[Sentence], str | Path], None]] = {"brat": write_brat}
 _HINTS = {
     TEXT: "a CoNLL-2009 file named .txt needs the format conll09",
     "conllu": "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has",
@@ -248,23 +271,30 @@ def write_sentences(
     that the format cannot hold, and if the phrase file of another corpus is beside it.
     """
     format = format_of(path, format, formats=(*WRITABLE, *EXPORTS))
-    if format in WRITABLE:
-        sentences = check_phrase_file(sentences, path)
-    n = -1  # the header is not a sentence
-    with open_writer(path) as file:
-        for part in format_sentences(sentences, format):
-            file.write(part)
+    n = 0
+
+    def counted() -> Iterator[Sentence]:
+        nonlocal n
+        for sentence in sentences:
             n += 1
+            yield sentence
+
+    if format in FILES:
+        FILES[format](counted(), path)
+        return n
+    written = check_phrase_file(counted(), path) if format in WRITABLE else counted()
+    with open_writer(path) as file:
+        file.writelines(format_sentences(written, format))
     return n
 
 
 def format_sentences(sentences: Iterable[Sentence], format: str) -> Iterator[str]:
-    """Yield the header of a file in one of the WRITABLE formats or EXPORTS, then each sentence."""
+    """Yield the text of a file in one of the WRITABLE formats or EXPORTS of one file, in parts."""
+    if format in _PARTS:
+        yield from _PARTS[format](sentences)
+        return
     yield HEADER if format == "conllup" else ""
-    if format == "spans":
-        yield from map(format_phrases, sentences, count(1))
-    else:
-        yield from map(_FORMATTERS[format], sentences)
+    yield from map(_FORMATTERS[format], sentences)
 
 
 def find_lost(sentence: Sentence, format: str) -> list[str]:

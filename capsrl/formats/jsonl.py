@@ -2,7 +2,8 @@
 
 `schema.json` beside this file (`json_schema()`) describes the object. JSON is the only format that
 keeps all of a Sentence, including probabilities and offsets. Traces keep the probability of each
-role at each iteration, but not the capsules.
+role at each iteration, but not the capsules. Arguments without a head word, and text with offsets
+instead of words, are read too (`standoff`).
 """
 
 import json
@@ -14,6 +15,7 @@ from capsrl.errors import DataError
 from capsrl.formats.blocks import Block, Watch
 from capsrl.formats.fields import json_schema, sentence_from_dict, to_plain
 from capsrl.formats.json_check import shown
+from capsrl.formats.standoff import has_spans, read_object
 from capsrl.sentence import Sentence
 
 __all__ = [
@@ -55,7 +57,10 @@ def read_jsonl(
             except (ValueError, RecursionError) as error:
                 said = f"{where}: expected a JSON object, got {shown(line)}: {error}"
                 raise DataError(said) from None
-            yield sentence_from_dict(value, where=where)
+            if isinstance(value, dict) and has_spans(value):
+                yield from read_object(value, where=where)
+            else:
+                yield sentence_from_dict(value, where=where)
 
 
 def format_jsonl(sentence: Sentence) -> str:

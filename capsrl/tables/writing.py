@@ -1,12 +1,13 @@
 """Write labeled documents as CSV, TSV, JSON lines and Parquet, some rows at a time."""
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, TYPE_CHECKING, Any
 
-from capsrl.formats.jsonl import format_jsonl, format_object, sentence_to_dict
+from capsrl.formats.jsonl import format_object, sentence_to_dict
+from capsrl.sentence import Sentence
 from capsrl.tables.cells import Cells, rows_of
 from capsrl.tables.columns import NOTHING, Column, Passed, as_text, columns_of
 from capsrl.tables.parquet import pyarrow
@@ -61,25 +62,29 @@ def table_rows(labeled: Iterable[DocumentSentence], options: WriteOptions) -> It
         yield from (row | extra | {"error": each.error} for row in rows)
 
 
-def json_lines(labeled: Iterable[DocumentSentence], passed: Passed = NOTHING) -> Iterator[str]:
+def json_lines(
+    labeled: Iterable[DocumentSentence],
+    passed: Passed = NOTHING,
+    to_dict: Callable[[Sentence], dict[str, Any]] = sentence_to_dict,
+) -> Iterator[str]:
     """One line per sentence; those of tables have the id and the other columns of the document.
 
-    passed  the columns to keep, if some were chosen; default: all
+    passed   the columns to keep, if some were chosen; default: all
+    to_dict  makes the object of a sentence
     """
     for each in labeled:
         document, sentence = each.document, each.sentence
         if document is None or (document.text is None and document.error is None):
             if sentence is not None:
-                yield format_jsonl(sentence)
+                yield format_object(to_dict(sentence))
             continue
         data: dict[str, object] = {"document": document.id}
         if fields := passed.fields(document.columns):
             data["fields"] = fields
         if document.error is not None:
             data["error"] = document.error
-        yield format_object(
-            data | ({"words": []} if sentence is None else sentence_to_dict(sentence))
-        )
+        empty = to_dict(Sentence(())) if to_dict is not sentence_to_dict else {"words": []}
+        yield format_object(data | (empty if sentence is None else to_dict(sentence)))
 
 
 def csv_parts(

@@ -32,6 +32,8 @@ SENTENCE = Sentence(("Dogs", "bark"), (Proposition(1, "bark.01", (Argument("A0",
         ("x.conllup.xz", "conllup"),
         ("x.jsonl", "jsonl"),
         ("x.NDJSON.GZ", "jsonl"),
+        ("x.ann", "brat"),
+        ("x.v4_gold_conll", "conll12"),
     ],
 )
 def test_format_by_suffix(name, format):
@@ -47,7 +49,9 @@ def test_a_name_wins_over_the_suffix():
     assert format_of("x.htm.gz", formats=(*WRITABLE, "html")) == "html"
 
 
-READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz, .* \.zst\)"
+READ = (
+    r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \.ann .* \(and \.gz, .* \.zst\)"
+)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,7 @@ READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz,
         (
             ("x.foo.gz",),
             {},
-            rf"^x.foo.gz: expected a suffix of {READ}, got \.foo; .*: text, .*up1$",
+            rf"^x.foo.gz: expected a suffix of {READ}, got \.foo; .*: text, .*labelstudio$",
         ),
         (("x",), {"option": "--from"}, rf"^x: .*{READ}, got none; .* with --from: text, conll09"),
         (("-",), {}, r"^-: expected a format for standard input and output; name the format: text"),
@@ -65,7 +69,11 @@ READ = r"\.txt \.conll09 \.conll \.conllu \.conllup \.jsonl \.ndjson \(and \.gz,
             {},
             r"^x.jsonl: expected one of text, .*, got json; files of several",
         ),
-        (("x", "csv"), {"option": "--from"}, r"^--from: expected one of text, .*up1, got csv$"),
+        (
+            ("x", "csv"),
+            {"option": "--from"},
+            r"^--from: expected one of text, .*labelstudio, got csv$",
+        ),
         (("x.csv",), {}, r"^x.csv: expected a suffix of .*, got \.csv; rename the file or name"),
         (
             ("x.txt",),

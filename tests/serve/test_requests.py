@@ -108,7 +108,7 @@ def test_refusals(body, message):
     [
         (b'{"text": "\xff"}', "it is not UTF-8: byte 0xff at offset 10"),
         ('{"text": "a"}'.encode("utf-16"), "it is not UTF-8: byte 0xff at offset 0"),
-        (gzip.compress(b'{"text": "a"}'), "it is gzip"),
+        (gzip.compress(b'{"text": "a"}', mtime=0), "it is gzip"),
         (b"", "it is empty"),
     ],
 )
