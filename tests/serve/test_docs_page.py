@@ -27,7 +27,7 @@ def test_docs(tiny_model, tmp_path):
         page.emulate_media(color_scheme="dark")
         page.goto(f"{server.url}docs")
         for group in ("Labeling", "Operation"):
-            playwright.expect(page.get_by_role("heading", name=group)).to_be_visible()
+            playwright.expect(page.locator(f"#operations-tag-{group}")).to_be_visible()
         playwright.expect(page.get_by_text("Label one text or several")).to_be_visible()
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == "rgb(22, 24, 29)"
