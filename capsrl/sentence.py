@@ -160,6 +160,10 @@ class Trace:
         "NDArray[np.float32] | None", "N R D: the role capsules; None without iterations"
     ] = None
     nodes: Annotated["NDArray[np.float32] | None", "N D: the global node; None without one"] = None
+    senses: Annotated[
+        tuple[tuple[str, float], ...],
+        "the most probable senses, best first, each with the network's own probability",
+    ] = ()
 
 
 @_documented

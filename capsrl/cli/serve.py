@@ -8,6 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,7 +17,9 @@ import uvicorn
 
 import capsrl
 from capsrl.cli.options import DEVICE, FRAME_FILES, MODEL, RUNTIME, command, option
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, DataError
+from capsrl.files.opening import read_lines
+from capsrl.predict.card import read_card, read_examples
 from capsrl.serve.app import make_app
 from capsrl.serve.connections import ERRORS, Server
 from capsrl.serve.observability import LOGGER, describe_error
@@ -77,6 +80,10 @@ _OTHER_FILES = 128  # of the process: the model, the log, the event loop
             option("--threads N", "CPU threads that label (default: one per core).", low=1),
             RUNTIME,
         ],
+        "Page": [
+            option("--title TEXT", "Of the page (default: that of the model card)."),
+            option("--examples FILE", "A text per line: - **News** The council met. (UTF-8)"),
+        ],
     }
 )
 def serve_command(
@@ -95,6 +102,8 @@ def serve_command(
     drain: float,
     batch: int | None,
     cors: Sequence[str],
+    title: str | None,
+    examples: str | None,
 ) -> None:
     """Run a web service with a demo page.
 
@@ -121,10 +130,15 @@ def serve_command(
         queue=queue,
         batch=batch,
     )
+    texts = read_examples("\n".join(read_lines(examples))) if examples else ()
+    if examples and not texts:
+        raise DataError(f"{examples}: no examples; expected a text per line")
     with _listen(host, port) as listening:
         labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
+        card = read_card(labeler.folder)
+        card = replace(card, title=title or card.title, examples=texts or card.examples)
         config = uvicorn.Config(
-            make_app(labeler, limits=limits, token=token, cors=cors),
+            make_app(labeler, limits=limits, token=token, cors=cors, card=card),
             http="h11",
             ws="none",
             lifespan="on",

@@ -16,7 +16,7 @@ from capsrl.options import Options
 from capsrl.predict import Floats, Ids
 from capsrl.predict.backend import PropositionScores
 from capsrl.predict.calibration import Confidences
-from capsrl.predict.candidates import UNTRAINED_ODDS, Candidates, choose_sense
+from capsrl.predict.candidates import UNTRAINED_ODDS, Candidates, choose_sense, score_senses
 from capsrl.predict.consistency import Consistency, separate_phrases
 from capsrl.predict.inventory import NO_ROLE_ID, Inventory
 from capsrl.sentence import Argument, Proposition, Sentence, Trace, phrase_at
@@ -24,6 +24,7 @@ from capsrl.text.phrases import find_phrase
 
 _DEFAULTS = Options()
 _NUMBERED = frozenset(f"A{number}" for number in range(6))
+_MOST_SENSES = 4  # of a trace
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def decode(
     check_scores(scores.probs[is_word], scores.senses, scores.patterns)
     owners, words, roles = _arguments(scores, is_word, inventory)
     senses, probs = _choose_senses(scores, candidates, owners, roles, inventory)
+    ranked = _rank_senses(scores, candidates, owners, roles, inventory) if trace else ()
     if consistency is not None:
         settled = consistency.settle(scores, senses, lengths, owners, words)
         if settled is not scores:
@@ -85,7 +87,7 @@ def decode(
         positions=positions,
         senses=senses,
         guessed=[each.guessed for each in candidates],
-        traces=_traces(scores, lengths, inventory) if trace else [None] * len(positions),
+        traces=_traces(scores, ranked, lengths, inventory) if trace else [None] * len(positions),
         words=words.tolist(),
         roles=roles,
         phrases=_phrases(scores, owners, words),
@@ -222,13 +224,41 @@ def _choose_senses(
         if possible.ids and all(each.odds == UNTRAINED_ODDS for each in possible.untrained):
             senses.append(inventory.senses[possible.ids[number]])
             continue
-        first, last = np.searchsorted(owners, (row, row + 1))  # they are sorted
-        numbered = _NUMBERED.intersection(roles[first:last])
+        numbered = _numbered_roles(row, owners, roles)
         sense, probs[row] = choose_sense(
             possible, scores.senses[row], scores.patterns[row], numbered, inventory
         )
         senses.append(sense)
     return senses, probs
+
+
+def _rank_senses(
+    scores: PropositionScores,
+    candidates: Sequence[Candidates],
+    owners: Ids,
+    roles: Sequence[str],
+    inventory: Inventory,
+) -> list[tuple[tuple[str, float], ...]]:
+    """The most probable candidates of each predicate, for its trace; none for a guess."""
+    ranked: list[tuple[tuple[str, float], ...]] = []
+    for row, possible in enumerate(candidates):
+        logits, numbered = (
+            scores.senses[row][: len(possible.ids)],
+            _numbered_roles(row, owners, roles),
+        )
+        more, logits = score_senses(
+            possible, logits, scores.patterns[row], numbered, inventory.frames
+        )
+        senses = (*(inventory.senses[id] for id in possible.ids), *more)
+        probs = softmax(logits).tolist() if senses else []
+        best = sorted(zip(senses, probs, strict=True), key=lambda pair: -pair[1])
+        ranked.append(tuple(best[:_MOST_SENSES]))
+    return ranked
+
+
+def _numbered_roles(row: int, owners: Ids, roles: Sequence[str]) -> frozenset[str]:
+    first, last = np.searchsorted(owners, (row, row + 1))  # they are sorted
+    return _NUMBERED.intersection(roles[first:last])
 
 
 def _best_trained(
@@ -286,7 +316,10 @@ def softmax(logits: Floats) -> Floats:
 
 
 def _traces(
-    scores: PropositionScores, lengths: Sequence[int], inventory: Inventory
+    scores: PropositionScores,
+    ranked: Sequence[tuple[tuple[str, float], ...]],
+    lengths: Sequence[int],
+    inventory: Inventory,
 ) -> list[Trace | None]:
     assert scores.steps is not None
     probs = softmax(scores.steps)  # N+1 P T R
@@ -296,6 +329,7 @@ def _traces(
             beliefs=probs[:, row, :length],
             capsules=None if scores.capsules is None else scores.capsules[:, row],
             nodes=None if scores.nodes is None else scores.nodes[:, row],
+            senses=ranked[row],
         )
         for row, length in enumerate(lengths)
     ]

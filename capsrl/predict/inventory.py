@@ -9,7 +9,7 @@ patterns counted in the corpus: `{}.01`, `{}`, or a sense that many lemmas share
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from capsrl.errors import DataError, ModelError
@@ -24,6 +24,9 @@ UNKNOWN_ID = 1
 WORD_START, WORD_END = "<w>", "</w>"  # longer than one character, so they cannot clash with one
 NO_ROLE = "_"
 NO_ROLE_ID = 0
+# Of `Inventory.is_foreign`: the fewest words of a text and of a vocabulary that tell, and how many
+# words of a corpus are frequent.
+MIN_FOREIGN, MIN_VOCABULARY, N_FREQUENT = 6, 5000, 150
 MAX_PATTERNS = 64  # only patterns of many lemmas are useful for unseen ones
 
 
@@ -145,6 +148,20 @@ class Inventory:
     def fill_lemmas(self, sentence: Sentence) -> Sentence:
         """The sentence with lemmas, if it has none and there is a lemmatizer."""
         return sentence if self.lemmatizer is None else self.lemmatizer.fill(sentence)
+
+    def is_foreign(self, words: Sequence[str]) -> bool:
+        """Whether words are plainly of another language than those of the training corpus.
+
+        Hardly one of them is frequent in the corpus, and many are not in it at all. Always false
+        for a handful of words, and for corpora that are too small to tell.
+        """
+        letters = [word.lower() for word in words if word.isalpha()]
+        if len(letters) < MIN_FOREIGN or len(self.words) < MIN_VOCABULARY:
+            return False
+        frequent = set(islice((word for word in self.words if word.isalpha()), N_FREQUENT))
+        n_frequent = sum(word in frequent for word in letters)
+        n_known = sum(word in self.words for word in letters)
+        return n_frequent <= len(letters) / 8 and n_known <= 0.7 * len(letters)
 
     def candidates_of(self, lemma: str) -> tuple[int, ...]:
         """Ids of the senses of a lemma, most frequent first; empty for an unseen lemma."""

@@ -21,6 +21,7 @@ from starlette.requests import ClientDisconnect
 from capsrl import __version__
 from capsrl.device import available_cores
 from capsrl.labeler import Labeler
+from capsrl.predict.card import Card, read_card
 from capsrl.predict.folder import fingerprint
 from capsrl.serve import openapi
 from capsrl.serve.batcher import Batcher, QueueFull
@@ -40,11 +41,13 @@ def make_app(
     limits: Limits | None = None,
     token: str | None = None,
     cors: Collection[str] = (),
+    card: Card | None = None,
 ) -> FastAPI:
     """The service as an ASGI application for a single process.
 
     token  bearer token that /label and /metrics require; None for no authentication
     cors   origins whose pages may use the service: https://example.org, or * for all
+    card   what the page says of the model; None for the card in its folder
     """
     service = Service(labeler, limits or Limits())
     guarded: dict[str, Any] = {} if token is None else {"dependencies": [Depends(_guard(token))]}
@@ -61,7 +64,7 @@ def make_app(
     _add_routes(app, service, guarded)
     openapi.add_schemas(app)
     openapi.add_docs(app)
-    add_page(app, service.answer, labeler.folder, guarded)
+    add_page(app, service.answer, labeler, card or read_card(labeler.folder), guarded)
     if cors:
         app.add_middleware(
             CORSMiddleware,
@@ -77,11 +80,17 @@ def make_app(
     return app
 
 
+def _operation(summary: str) -> dict[str, Any]:
+    return {"tags": ["Operation"], "summary": summary}
+
+
 def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> None:
     unauthorized = (401,) if guarded else ()
 
     app.post(
         "/label",
+        tags=["Labeling"],
+        summary="Label one text or several",
         response_model=None,
         responses={200: openapi.LABELED, **refusals(*unauthorized, 408, 413, 415, 422, 503)},
         openapi_extra=openapi.request_body(service.limits),
@@ -89,13 +98,18 @@ def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> No
     )(service.label)
 
     @app.head("/health", include_in_schema=False)
-    @app.get("/health", response_description="Alive")
+    @app.get("/health", response_description="Alive", **_operation("Is it alive?"))
     async def health() -> openapi.Status:
         """Whether the process is alive, and which model it runs."""
         return openapi.Status(status="ok", model=service.model)
 
     @app.head("/ready", include_in_schema=False)
-    @app.get("/ready", response_description="Ready", responses=refusals(503))
+    @app.get(
+        "/ready",
+        response_description="Ready",
+        responses=refusals(503),
+        **_operation("Does it accept requests now?"),
+    )
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""
         if app.state.draining:
@@ -107,6 +121,7 @@ def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> No
     @app.head("/metrics", include_in_schema=False, **guarded)
     @app.get(
         "/metrics",
+        **_operation("Counters for Prometheus"),
         response_class=Response,
         responses={200: openapi.METRICS, **refusals(*unauthorized)},
         **guarded,

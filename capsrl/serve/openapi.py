@@ -1,4 +1,4 @@
-"""Models and examples for /openapi.json, and the page /docs that shows it."""
+"""Models and examples for /openapi.json, and the files of the page that shows it."""
 
 from http import HTTPStatus
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 import fastapi_offline
 from fastapi import FastAPI
-from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
@@ -114,15 +113,6 @@ def add_schemas(app: FastAPI) -> None:
 
 
 def add_docs(app: FastAPI) -> None:
-    """Show Swagger UI at /docs, with the files that come in the package fastapi-offline."""
-    page = get_swagger_ui_html(
-        openapi_url="openapi.json",  # relative, so that it also works below a path of a proxy
-        title="capsrl: requests and responses",
-        swagger_js_url="docs-files/swagger-ui-bundle.js",
-        swagger_css_url="docs-files/swagger-ui.css",
-        swagger_favicon_url="static/icon.svg",
-        swagger_ui_parameters={"validatorUrl": None},  # would send the document to another site
-    )
+    """Add the files of Swagger UI for the page /docs; they come in the package fastapi-offline."""
     files = Path(fastapi_offline.__file__).parent / "static"
     app.mount("/docs-files", StaticFiles(directory=files))
-    app.add_api_route("/docs", lambda: page, methods=["GET", "HEAD"], include_in_schema=False)

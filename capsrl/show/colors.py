@@ -19,7 +19,7 @@ _COLORS = {
     "A2": ("#01594a", "#4fe3b4"),
     "A3": ("#5c0f85", "#b37bd6"),
     "A4": ("#8b6220", "#f5d94a"),
-    "A5": ("#06748c", "#5fd6f0"),
+    "A5": ("#c800be", "#fbc0fa"),
     "AA": ("#6a0020", "#c69188"),
     "AM-TMP": ("#a1085c", "#f583b0"),
     "AM-LOC": ("#567005", "#c6e86a"),
@@ -27,9 +27,9 @@ _COLORS = {
     "AM-ADV": ("#3a12b0", "#8a80ff"),
     "AM-DIS": ("#696763", "#a8a5a0"),
     "AM-MOD": ("#695dd9", "#bbe6f9"),
-    "AM-NEG": ("#910b12", "#ff7f86"),
+    "AM-NEG": ("#000000", "#ffffff"),
     "AM-PRP": ("#047a3b", "#9af5a6"),
-    "AM-CAU": ("#c800be", "#fbc0fa"),
+    "AM-CAU": ("#06748c", "#5fd6f0"),
     "AM-DIR": ("#003cfa", "#38cfc4"),
     "AM-EXT": ("#374000", "#fab256"),
     "AM-ADJ": ("#615434", "#e6d39d"),
@@ -65,6 +65,12 @@ def role_meaning(role: str) -> str:
         meaning = f"{meaning}: {ANSWERED[base]}"
     kind = "" if role == base else {"R": "refers to ", "C": "continues "}.get(role[0], "")
     return f"{kind}{base}: {meaning}" if kind else meaning
+
+
+def short_meaning(role: str) -> str:
+    """What a modifier means in a word or two: time; nothing for other roles."""
+    base = _known_base(role) or role
+    return MODIFIERS.get(base.removeprefix("C-"), "") if base not in NUMBERED else ""
 
 
 def base_role(role: str) -> str:

@@ -48,6 +48,11 @@ def show_probability(probability: float | None) -> str:
     return "" if probability is None else f"{probability:.2f}"
 
 
+def show_percent(probability: float) -> str:
+    """Whole percent, of which only a certainty has 100."""
+    return f"{min(round(100 * probability), 99 if probability < 1 else 100)} %"
+
+
 def show_offsets(part: Argument | Proposition, sentence: Sentence) -> str:
     """The offsets of a word in the whole text, `16-24`, or nothing if unknown."""
     if part.start is None or part.end is None:

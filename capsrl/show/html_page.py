@@ -6,22 +6,26 @@ drawings do not fit, the tables show the same.
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import groupby
 from pathlib import Path
 
 from capsrl.sentence import Argument, Proposition, Sentence
-from capsrl.show.colors import ROLES, base_role, role_class, role_meaning, role_style
-from capsrl.show.drawing import sense_label, svg_lines
+from capsrl.show.colors import role_class, role_meaning, role_style, short_meaning
+from capsrl.show.drawing import svg_lines
 from capsrl.show.formatting import (
     GUESS_NOTE,
     RoleHistory,
     escaped,
     histories_or_arguments,
+    show_percent,
     show_probability,
+    show_sense,
 )
 from capsrl.text.phrases import with_phrases
-from capsrl.text.spacing import spaces_before, text_of
+from capsrl.text.spacing import spaces_before, spaces_of
 
 _WIDTH = 760.0  # of drawings
+_MOST = 3  # roles of a word that are listed
 _SMALL = 0.05  # probabilities of iterations below this are left blank
 _PHRASES = '<span class="capsrl-wide">Phrases are underlined, head words more thickly.</span>'
 _PAGE_NOTE = f"Point at a role to see its meaning. {_PHRASES} {GUESS_NOTE}"
@@ -58,7 +62,8 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
     for number, sentence in enumerate(sentences, start=1):
         name = f"<small>{escaped(sentence.id or str(number))}</small>"
         traced = any(each.trace for each in sentence.propositions)
-        yield f"{note if traced else ''}<section>{_body(sentence, name)}</section>\n"
+        body = _body(sentence, name, f"s{number}")
+        yield f"{note if traced else ''}<section>{body}</section>\n"
         note = "" if traced else note
     yield "</main>\n</body>\n</html>\n"
 
@@ -72,33 +77,97 @@ def html_fragment(sentence: Sentence) -> str:
     return f'<div class="capsrl"><style>{show_style()}</style>{body}</div>'
 
 
-def _body(sentence: Sentence, name: str) -> str:
-    text = escaped(" ".join(text_of(sentence).split()))
-    propositions = "".join(
-        f'<div class="capsrl-proposition"><p>{heading_html(each)}</p><div class="capsrl-columns">'
-        f'<div class="capsrl-drawing">{svg_lines(sentence, each, max_width=_WIDTH)}</div>'
-        f"{table_html(sentence, each)}</div></div>"
-        for each in sentence.propositions
-    )
-    return f'<h2 dir="auto">{name} {text}</h2>{propositions or "<p>No predicate.</p>"}'
+def _body(sentence: Sentence, name: str, anchor: str = "") -> str:
+    if not sentence.propositions:
+        return f'<h2 dir="auto">{name} {line_html(sentence)}</h2><p>No predicate.</p>'
+    parts = f"<h2>{name}</h2>" if name else ""
+    for each in sentence.propositions:
+        parts += (
+            f'<div class="capsrl-proposition" id="{anchor}p{each.predicate}">'
+            f'<p class="capsrl-line" dir="auto">{line_html(sentence, each, anchor)}</p>'
+            f"<p>{heading_html(each)}</p>{phrases_html(sentence, each)}"
+            '<div class="capsrl-columns"><div class="capsrl-drawing">'
+            f"{svg_lines(sentence, each, max_width=_WIDTH)}</div>{table_html(sentence, each)}</div>"
+            f"{second_best_html(sentence, each)}</div>"
+        )
+    return parts
+
+
+def line_html(sentence: Sentence, chosen: Proposition | None = None, anchor: str = "") -> str:
+    """The words of a sentence, with the phrases of one proposition in the colors of their roles.
+
+    Predicates are links to `#` + anchor + `p` + position. A word within two phrases has the color
+    of the shorter one.
+    """
+    owners: dict[int, Argument] = {}
+    edges = {part: _edges(part) for part in chosen.arguments} if chosen else {}
+    for part in sorted(edges, key=lambda part: edges[part][0] - edges[part][1]):
+        owners |= dict.fromkeys(range(edges[part][0], edges[part][1] + 1), part)
+    spaces, html = spaces_of(sentence), ""
+    for owner, group in groupby(range(len(sentence)), key=owners.get):
+        run = list(group)
+        words = "".join(
+            " " * (spaces[n] and n > run[0]) + _word_html(sentence, n, chosen, anchor) for n in run
+        )
+        if owner is not None:  # style sheets show the role, which is no part of the text
+            tag = f' data-role="{escaped(owner.role)}"' if owner.word in run else ""
+            words = f'<mark class="{role_class(owner.role)}"{tag}><span>{words}</span></mark>'
+        html += " " * spaces[run[0]] + words
+    return html
+
+
+def _word_html(sentence: Sentence, n: int, chosen: Proposition | None, anchor: str) -> str:
+    word = escaped(sentence.words[n])
+    if n not in sentence.predicates:
+        return word
+    now = ' aria-current="true"' if chosen and chosen.predicate == n else ""
+    return f'<a href="#{anchor}p{n}" data-p="{n}"{now}>{word}</a>'
 
 
 def heading_html(proposition: Proposition) -> str:
-    """The predicate, its sense, and what that means if it is known."""
-    heading = f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(sense_label(proposition))}</i>"
-    if proposition.definition:
-        heading += f' <span class="capsrl-definition">{escaped(proposition.definition)}</span>'
+    """The predicate, its sense, what that means or its VerbNet class, and how sure it is."""
+    heading = f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(show_sense(proposition))}</i>"
+    classes = (name.removeprefix("verbnet:") for name in proposition.frames if "verbnet:" in name)
+    gloss = proposition.definition or ", ".join(f"VerbNet {name}" for name in classes)
+    if gloss:
+        heading += f' <span class="capsrl-definition">{escaped(gloss)}</span>'
+    if proposition.probability is not None:
+        heading += (
+            f' <span class="capsrl-sure">sure: {show_percent(proposition.probability)}</span>'
+        )
     return heading
 
 
+def second_best_html(sentence: Sentence, proposition: Proposition) -> str:
+    """The next most probable senses and roles, to be unfolded; nothing without a trace."""
+    trace, items = proposition.trace, ""
+    if trace is None:
+        return ""
+    ranked = [(escaped(proposition.form or ""), trace.senses)]
+    for part in proposition.arguments:
+        probs = trace.beliefs[-1][part.word].tolist()
+        names = ["no role", *trace.roles[1:]]
+        best = sorted(zip(names, probs, strict=True), key=lambda pair: -pair[1])[:_MOST]
+        ranked.append((escaped(sentence.words[part.word]), tuple(best)))
+    for word, choices in ranked:
+        shown = "".join(
+            f"<li>{escaped(name)} <small>{show_percent(prob)}</small></li>"
+            for name, prob in choices
+        )
+        items += f"<dt>{word}</dt><dd><ul>{shown or '<li>a guess, without others</li>'}</ul></dd>"
+    return (
+        f'<details class="capsrl-others"><summary>Second best</summary><dl>{items}</dl>'
+        "<p>Percentages of the network, which are not calibrated.</p></details>"
+    )
+
+
 def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
-    """A list of the phrases of the arguments, sorted by role."""
-    ordered = sorted(proposition.arguments, key=lambda part: ROLES.index(base_role(part.role)))
+    """The arguments in the order of the words: role, meaning for this sense, and phrase."""
     items = "".join(
         f'<li><span class="capsrl-phrase {role_class(part.role)}" tabindex="0">'
-        f"<b>{escaped(part.role)}</b> {_words_html(sentence, part)}{_tip(part.role, part.meaning)}"
-        "</span></li>"
-        for part in ordered
+        f"<b>{escaped(part.role)}</b> <em>{escaped(part.meaning or short_meaning(part.role))}</em> "
+        f"{_words_html(sentence, part)}{_tip(part.role)}</span></li>"
+        for part in proposition.arguments
     )
     return f'<ul class="capsrl-phrases">{items}</ul>' if items else ""
 
@@ -147,11 +216,14 @@ def _tip(role: str, meaning: str | None = None) -> str:
 
 def _words_html(sentence: Sentence, part: Argument) -> str:
     """The phrase of an argument with its head word in bold."""
-    phrase = part.phrase
-    first, last = (phrase.first, phrase.last) if phrase else (part.word, part.word)
+    first, last = _edges(part)
     words = sentence.words[first : last + 1]
     parts = ""
     for number, (word, space) in enumerate(zip(words, spaces_before(words), strict=True), first):
         shown = f"<b>{escaped(word)}</b>" if number == part.word else escaped(word)
         parts += " " * space + shown
     return f'<span class="capsrl-text" dir="auto">{parts}</span>'
+
+
+def _edges(part: Argument) -> tuple[int, int]:
+    return (part.phrase.first, part.phrase.last) if part.phrase else (part.word, part.word)

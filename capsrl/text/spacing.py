@@ -7,6 +7,7 @@ similar marks get a space on both sides, since the words do not tell.
 import re
 import unicodedata
 from collections.abc import Sequence
+from itertools import pairwise
 
 from capsrl.sentence import Sentence, has_markup
 
@@ -25,6 +26,15 @@ def spaces_before(words: Sequence[str]) -> list[bool]:
     """Return for each word whether a space precedes it; never before the first."""
     spaces = [_is_space_between(left, right) for left, right in zip(words, words[1:], strict=False)]
     return [False, *spaces][: len(words)]
+
+
+def spaces_of(sentence: Sentence) -> list[bool]:
+    """Whether a space precedes each word: as in the text, or guessed if there is none."""
+    text, offsets = sentence.text, sentence.offsets
+    if text is None or offsets is None:
+        return spaces_before(sentence.words)
+    gaps = (text[left[1] : right[0]] for left, right in pairwise(offsets))
+    return [False, *(any(map(str.isspace, gap)) for gap in gaps)][: len(offsets)]
 
 
 def text_of(sentence: Sentence) -> str:

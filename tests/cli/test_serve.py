@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from capsrl.cli import app
 from capsrl.cli.serve import JsonFormatter, log_config
-from capsrl.errors import ConfigError, ModelError
+from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.serve.observability import LOGGER
 
 
@@ -111,3 +111,12 @@ def test_every_logger_writes_json_to_stderr(capsys):
     lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     assert [line["event"] for line in lines] == ["Started", "slow", "request"]
     assert lines[2]["n"] == 1
+
+
+def test_examples_without_a_text(tmp_path):
+    file = tmp_path / "examples.txt"
+    file.write_text("\n- \n")
+    with pytest.raises(DataError, match="no examples; expected a text per line"):
+        serve("--examples", str(file), "--port", "0")
+    with pytest.raises(DataError, match="no such file"):
+        serve("--examples", str(tmp_path / "none.txt"), "--port", "0")

@@ -191,6 +191,8 @@ def test_trace_has_the_length_of_the_sentence():
 
 def test_trace_without_role_capsules():
     known, _ = run(make_scores(), trace=True)
+    assert known.sense in dict(known.trace.senses)
+    assert sum(dict(known.trace.senses).values()) == pytest.approx(1)
     assert known.trace.capsules is None and known.trace.nodes is None
 
 

@@ -24,7 +24,14 @@ def test_docs(tiny_model, tmp_path):
         page.on("request", lambda request: asked.append(request.url))
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))
+        page.emulate_media(color_scheme="dark")
         page.goto(f"{server.url}docs")
+        for group in ("Labeling", "Operation"):
+            playwright.expect(page.locator(f"#operations-tag-{group}")).to_be_visible()
+        playwright.expect(page.get_by_text("Label one text or several")).to_be_visible()
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == "rgb(22, 24, 29)"
+        assert page.get_by_role("link", name="Label a text").get_attribute("href") == "./"
         page.get_by_role("button", name="Authorize").click()
         page.get_by_label("auth-bearer-value").fill("right")
         page.get_by_role("button", name="Apply credentials").click()

@@ -170,7 +170,7 @@ def test_themes():
     light, dark = svg(contract()).split("</style>")[::-1]
     assert PAPER[0] in light and INK[0] in light and PAPER[1] not in light
     assert "prefers-color-scheme:dark" in dark
-    assert PAPER[1] in dark and INK[1] in dark and PAPER[0] not in dark
+    assert f"paper{{fill:{PAPER[1]}}}" in dark and INK[1] in dark
 
 
 @pytest.mark.parametrize("max_width", [200, 500, 1000])

@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
 from capsrl.show import html, html_fragment, html_parts
 from capsrl.show.colors import role_meaning
-from capsrl.show.html_page import heading_html, phrases_html, table_html
+from capsrl.show.html_page import (
+    heading_html,
+    line_html,
+    phrases_html,
+    second_best_html,
+    table_html,
+)
 from tests.helpers.browser import (
     find_barriers,
     find_overlaps,
@@ -23,6 +29,7 @@ from tests.helpers.browser import (
 from tests.helpers.show_sentences import contract, long_sentence, with_meanings
 
 SVG = "{http://www.w3.org/2000/svg}"
+TEXT = "Hiti signed the contract yesterday and left."
 XHTML = "{http://www.w3.org/1999/xhtml}"
 ANY_TEXT = st.text(st.characters(codec=None), max_size=8)
 
@@ -41,8 +48,41 @@ def test_every_proposition_has_a_drawing_and_a_table():
     root = ET.fromstring(html([contract(), Sentence(("Hello", "!"))]))
     first, second = root.iter(f"{XHTML}section")
     assert len(list(first.iter(f"{SVG}svg"))) == len(list(first.iter(f"{XHTML}table"))) == 2
-    assert "".join(second.itertext()).strip() == "2 Hello !No predicate."
-    assert "<details" not in html([contract(traced=True)])  # nothing is hidden
+    assert "".join(second.itertext()).strip() == "2 Hello!No predicate."
+    assert "<details" not in html([contract()])  # nothing is hidden
+
+
+def test_the_sentence_is_colored_for_every_proposition():
+    root = ET.fromstring(html([contract()]))
+    lines = [each for each in root.iter(f"{XHTML}p") if each.get("class") == "capsrl-line"]
+    assert {"".join(line.itertext()) for line in lines} == {TEXT} and len(lines) == 2
+    marks = [
+        (each.get("data-role"), "".join(each.itertext())) for each in lines[0].iter(f"{XHTML}mark")
+    ]
+    assert [role for role, _ in marks] == [
+        part.role for part in contract().propositions[0].arguments
+    ]
+    links = [each.get("href", "")[1:] for each in lines[0].iter(f"{XHTML}a")]
+    ids = [each.get("id") for each in root.iter() if each.get("id")]
+    assert links == ids == ["s1p1", "s1p6"]
+
+
+def test_words_of_two_phrases_have_the_color_of_the_shorter():
+    parts = (Argument("A1", 1, phrase=Phrase(1, 3)), Argument("A2", 3))
+    sentence = Sentence(("see", "a", "<b>", "c")).with_propositions([Proposition(0, "s", parts)])
+    marks = parsed(line_html(sentence, sentence.propositions[0])).findall("mark")
+    assert [(each.get("data-role"), "".join(each.itertext())) for each in marks] == [
+        ("A1", "a <b>"),
+        ("A2", "c"),
+    ]
+
+
+def test_second_best():
+    sentence = contract(traced=True)
+    root = parsed(second_best_html(sentence, sentence.propositions[0]))
+    assert [each.text for each in root.iter("dt")] == ["signed", "Hiti", "contract", "yesterday"]
+    assert "".join(root.findall(".//dd")[1].find("ul/li").itertext()) == "A0 99 %"
+    assert second_best_html(contract(), contract().propositions[0]) == ""
 
 
 def test_iterations_are_explained_once_and_only_with_a_trace():
@@ -85,8 +125,7 @@ def test_no_links_and_no_scripts():
 def test_headings():
     page = html([contract(), replace(contract(), id="ewt-7"), Sentence(())])
     headings = ["".join(each.itertext()) for each in ET.fromstring(page).iter(f"{XHTML}h2")]
-    text = "Hiti signed the contract yesterday and left."
-    assert headings == [f"1 {text}", f"ewt-7 {text}", "3 "]
+    assert headings == ["1", "ewt-7", "3 "]
 
 
 def test_parts():
@@ -152,7 +191,7 @@ def test_any_text_gives_well_formed_parts(words, sense, role, name):
         table_html(sentence, proposition),
     ):
         root = parsed(part)
-        known = {"div", "b", "i", "s", "ul", "li", "span", "small"}
+        known = {"div", "b", "i", "s", "ul", "li", "span", "small", "em"}
         assert {each.tag for each in root.iter()} <= known | {"table", "thead", "tbody"} | {
             *("tr", "th", "td")
         }
@@ -163,12 +202,15 @@ def test_heading():
         0, "go.02", probability=0.5, form="Go", guessed=True, definition="move <on>"
     )
     assert heading_html(guess) == (
-        '<b>Go</b> <i>go.02? 0.50</i> <span class="capsrl-definition">move &lt;on&gt;</span>'
+        '<b>Go</b> <i>go.02?</i> <span class="capsrl-definition">move &lt;on&gt;</span> '
+        '<span class="capsrl-sure">sure: 50 %</span>'
     )
+    linked = Proposition(0, "go.02", form="Go", frames=("verbnet:escape-51.1", "framenet:Motion"))
+    assert "VerbNet escape-51.1<" in heading_html(linked)
     assert heading_html(Proposition(0, form="Go")) == "<b>Go</b> <i>?</i>"
 
 
-def test_phrases_are_sorted_by_role_with_bold_heads():
+def test_phrases_are_in_the_order_of_words_with_bold_heads():
     words = ("Yesterday", "the", "old", "man", "didn", "'t", "sell", "it")
     parts = (
         Argument("AM-TMP", 0),
@@ -178,10 +220,11 @@ def test_phrases_are_sorted_by_role_with_bold_heads():
     )
     sentence = Sentence(words).with_propositions([Proposition(6, "sell.01", parts)])
     items = parsed(phrases_html(sentence, sentence.propositions[0])).findall(".//li/span")
-    assert [item.find("b").text for item in items] == ["A0", "A1", "AM-TMP", "AM-NEG"]
-    text, tip = items[0].findall("span")
+    assert [item.find("b").text for item in items] == ["AM-TMP", "A0", "AM-NEG", "A1"]
+    assert [item.find("em").text for item in items] == ["time", "seller", "negation", None]
+    text, tip = items[1].findall("span")
     assert ET.tostring(text, encoding="unicode").endswith(">the old <b>man</b></span>")
-    assert tip.text == f" seller; {role_meaning('A0')}"
+    assert tip.text == f" {role_meaning('A0')}"
     assert all(item.get("tabindex") == "0" for item in items)
     assert phrases_html(Sentence(("go",)), Proposition(0)) == ""
 

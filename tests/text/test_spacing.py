@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from capsrl.sentence import Sentence
 from capsrl.text import Layout
 from capsrl.text.sentences import read_text
-from capsrl.text.spacing import spaces_before, text_of
+from capsrl.text.spacing import spaces_before, spaces_of, text_of
 
 
 def write(words):
@@ -54,3 +54,10 @@ def test_the_text_of_a_sentence_for_reading():
     assert text_of(Sentence(words)) == "Ben & Jo 's <3 cat ."
     [plain] = read_text("Ben & Jo's  <3 cat.")
     assert text_of(plain) == "Ben & Jo's  <3 cat."
+
+
+def test_spaces_are_those_of_the_text_if_there_is_one():
+    offsets = ((0, 3), (4, 5), (6, 8), (8, 9))
+    given = Sentence(("Hm,", ".", "so", "!"), text="Hm, .\tso!", offsets=offsets)
+    assert spaces_of(given) == [False, True, True, False]
+    assert spaces_of(Sentence(("so", "!"))) == [False, False]

@@ -1,30 +1,46 @@
-// The page: sends the text to the server, which draws; lists all propositions; opens one of them
-// and shows its iterations. The address describes what is shown (#text, n: number of iterations,
-// s: sentence, p: predicate, i: iteration), so that opening it shows the same again.
+// The page: sends the text to the server, which answers with HTML; opens one proposition and shows
+// its iterations; pins one view beside another. The address describes what is shown (#text, n:
+// number of iterations, s: sentence, p: predicate, i: iteration; the same with c- for the pinned
+// view), so that opening it shows the same again.
 
 import { Player, save } from "./player.js";
+import { writeCode } from "./code.js";
 
 const byId = (id) => document.getElementById(id);
 const player = new Player(rememberSoon);
-const MOST_SCALE = 1.3;
-const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const MOST_SCALE = 1.5;
+const FIRST_WIDTH = 560; // of the drawing that comes with the page
 
 let asked = null; // {text, n, width}: the request that the sentences answer
-let sentences = []; // [{text, propositions: [{predicate, sense, heading, phrases, drawing, table}]}]
+let pinned = null; // {text, n, s, p, i} of the pinned view
 let request = null; // the AbortController of the current request
 let timer = null;
 
 byId("examples").open = matchMedia("(min-width: 48rem)").matches;
+byId("token").value = sessionStorage.getItem("token") ?? "";
 byId("form").addEventListener("submit", (event) => {
   event.preventDefault();
-  ask({ text: byId("text").value, n: "" }, { play: true });
+  ask({ text: byId("text").value, n: "" }, {});
 });
 byId("text").addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) byId("form").requestSubmit();
 });
 byId("examples").addEventListener("click", (event) => {
-  // A click on a link to the current address does not fire hashchange.
-  if (event.target.hash && event.target.hash === location.hash) restore();
+  const link = event.target.closest("a");
+  if (!link) return;
+  if (!matchMedia("(min-width: 48rem)").matches) byId("examples").open = false;
+  if (link.hash === location.hash) restore(); // then hashchange does not fire
+});
+byId("sentences").addEventListener("click", (event) => {
+  const word = event.target.closest("a[data-p]");
+  const button = event.target.closest(".overview button");
+  if (!word && !button) return;
+  event.preventDefault();
+  const proposition = word ? byId(word.hash.slice(1)) : button.closest(".proposition");
+  if (button && player.isOpen(proposition)) player.close();
+  else choose(proposition, null);
+  if (word) proposition.closest("li").querySelector("h2:not([hidden]) [aria-current]").focus();
+  rememberSoon();
 });
 document.addEventListener("keydown", (event) => { // closes the meaning of a role
   if (event.key === "Escape") document.activeElement.closest(".capsrl [tabindex]")?.blur();
@@ -33,29 +49,77 @@ for (const event of ["focusin", "pointerover"]) document.addEventListener(event,
 for (const [format, suffix] of [["json", "jsonl"], ["csv", "csv"], ["conll09", "conll09"]]) {
   byId(`save-${format}`).addEventListener("click", () => download(format, suffix));
 }
-player.part("copy-link").addEventListener("click", copyLink);
+player.part("copy-link").addEventListener("click", () => {
+  clearTimeout(timer);
+  remember();
+  copy(location.href, "Link");
+});
+player.part("pin").addEventListener("click", () => {
+  pin();
+  remember();
+});
+byId("unpin").addEventListener("click", () => {
+  unpin();
+  remember();
+});
+byId("copy-code").addEventListener("click", () => copy(byId("code").textContent, "Code"));
+for (const button of document.querySelectorAll("[data-code]"))
+  button.addEventListener("click", () => {
+    for (const each of document.querySelectorAll("[data-code]"))
+      each.setAttribute("aria-pressed", String(each === button));
+    showCode();
+  });
 window.addEventListener("hashchange", async () => {
-  if (!location.hash.includes("text=")) return; // a link to a part of the page
+  if (!location.hash.includes("text=")) return openRoles(); // a link to a part of the page
   await restore();
   byId("results").scrollIntoView({ block: "nearest" });
 });
 new ResizeObserver(fit).observe(byId("probe"));
-restore();
+openRoles();
+start();
 
-// Show what the address describes, or else the first example.
-function restore() {
+// The page comes with its first example: nothing is asked unless the address has another text.
+function start() {
+  const first = document.body.dataset.first;
+  if (first) {
+    asked = { text: first, n: "", width: FIRST_WIDTH };
+    const open = document.querySelector(".proposition.open");
+    if (open) choose(open, null);
+    byId("status").textContent = counted();
+  }
+  byId("results").hidden = !first;
+  showCode();
+  if (location.hash.includes("text=")) restore();
+}
+
+function openRoles() {
+  if (location.hash === "#roles") byId("roles").open = true;
+}
+
+// Show what the address describes, first the view that is pinned.
+async function restore() {
   clearTimeout(timer); // the address must not change to an older view
-  const example = document.querySelector("#examples a").hash;
-  const given = new URLSearchParams(location.hash.slice(1));
-  const address = given.get("text") === null ? new URLSearchParams(example.slice(1)) : given;
-  const wanted = { text: address.get("text"), n: address.get("n") ?? "" };
-  byId("text").value = wanted.text;
+  const address = new URLSearchParams(location.hash.slice(1));
+  const other = view(address, "c-");
+  const wanted = view(address, "");
+  if (other.text !== null && JSON.stringify(other) !== JSON.stringify(pinned)) {
+    await show(other);
+    if (player.detail) pin();
+  } else if (other.text === null) unpin();
+  return show(wanted);
+}
+
+function view(address, prefix) {
   const number = (name) =>
-    /^\d{1,6}$/.test(address.get(name) ?? "") ? Number(address.get(name)) : null;
-  const place = { s: number("s") ?? 0, p: number("p"), i: number("i") };
-  place.play = place.i === null;
-  if (asked && asked.text === wanted.text && asked.n === wanted.n) return choosePlace(place);
-  return ask(wanted, place);
+    /^\d{1,6}$/.test(address.get(prefix + name) ?? "") ? Number(address.get(prefix + name)) : null;
+  const n = address.get(`${prefix}n`) ?? "";
+  return { text: address.get(`${prefix}text`), n, s: number("s"), p: number("p"), i: number("i") };
+}
+
+function show({ text, n, ...place }) {
+  byId("text").value = text;
+  if (asked && asked.text === text && asked.n === n) return choosePlace(place);
+  return ask({ text, n }, place);
 }
 
 // Label a text and show the result. `place` is the view to open, null for none.
@@ -81,14 +145,18 @@ async function ask(question, place) {
   if (!answer) {
     if (question.text !== asked?.text || question.n !== asked.n) {
       asked = null; // the old result must not stand below another text
-      showSentences([]);
+      showSentences("");
     }
     return;
   }
   asked = { ...question, width };
-  showSentences(answer.sentences);
+  showSentences(answer.html);
+  byId("note").textContent = answer.note;
+  byId("note").hidden = !answer.note;
   if (place) choosePlace(place);
   byId("status").textContent = counted();
+  showCode();
+  if (pinned || place) rememberSoon();
 }
 
 async function post(url, { text, n }, options, signal) {
@@ -104,6 +172,7 @@ async function post(url, { text, n }, options, signal) {
   const needsToken = response.status === 401;
   byId("token-row").hidden = !needsToken;
   if (needsToken) byId("token").focus();
+  if (response.ok) sessionStorage.setItem("token", byId("token").value);
   if (response.ok) return response;
   const { detail = "" } = await response.json().catch(() => ({}));
   throw new Error(inPlainWords(response, String(detail)));
@@ -131,66 +200,68 @@ function showError(message) {
 }
 
 function counted() {
-  const n = sentences.reduce((sum, sentence) => sum + sentence.propositions.length, 0);
-  if (!sentences.length) return "The text is empty.";
+  const [s, n] = ["#sentences > li", "#sentences .proposition"].map(
+    (each) => document.querySelectorAll(each).length,
+  );
+  if (!s) return "The text is empty.";
   if (!n) return "No predicates found.";
   const some = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
-  return `${some(n, "predicate")} in ${some(sentences.length, "sentence")}.`;
+  return `${some(n, "predicate")} in ${some(s, "sentence")}.`;
 }
 
-// The overview: all propositions of all sentences, each with its phrases by role.
-function showSentences(answer) {
-  sentences = answer;
+// All propositions of all sentences, as HTML that the server wrote and escaped; scripts in it would
+// not run.
+function showSentences(html) {
   player.close();
-  byId("results").hidden = !sentences.length;
-  byId("sentences").replaceChildren(
-    ...sentences.map(({ text, propositions }, s) => {
-      const item = element("li", {}, element("h2", { dir: "auto", class: "sentence" }, text));
-      if (!propositions.length)
-        item.append(element("p", { class: "hint" }, "No predicates found."));
-      item.append(...propositions.map((proposition) => propositionItem(proposition, s)));
-      return item;
-    }),
-  );
-}
-
-function propositionItem(proposition, s) {
-  const id = `detail-${s}-${proposition.predicate}`;
-  const button = element("button", { type: "button", "aria-expanded": "false", "aria-controls": id });
-  button.append(...parsed(proposition.heading));
-  const detail = element("div", { id, class: "detail", hidden: "" });
-  const row = element("div", { class: "overview" }, element("h3", {}, button));
-  row.append(...parsed(proposition.phrases));
-  button.addEventListener("click", () => {
-    if (player.isOpen(detail)) player.close();
-    else choose(s, proposition, null, false);
-    rememberSoon();
-  });
-  return element("div", { class: "proposition" }, row, detail);
+  byId("note").hidden = true;
+  const parsed = new DOMParser().parseFromString(`<ol>${html}</ol>`, "text/html");
+  byId("sentences").replaceChildren(...parsed.querySelectorAll("ol > li"));
+  byId("results").hidden = !html;
 }
 
 // Open the given view, or else the proposition with most arguments of the first sentence with any.
-function choosePlace({ s, p, i = null, play }) {
-  const wanted = sentences[s]?.propositions.find((each) => each.predicate === p);
-  if (wanted) return choose(s, wanted, i, play);
-  const first = sentences.findIndex((sentence) => sentence.propositions.length);
-  if (first < 0) return;
-  const fullest = sentences[first].propositions.reduce((best, each) =>
-    each.n_arguments > best.n_arguments ? each : best,
-  );
-  choose(first, fullest, null, play);
+function choosePlace({ s = 0, p = null, i = null }) {
+  const wanted = byId(`s${s ?? 0}p${p}`);
+  if (wanted) return choose(wanted, i);
+  const first = document.querySelector("#sentences .proposition")?.closest("li");
+  if (!first) return;
+  const size = (each) => each.querySelectorAll(".capsrl-phrase").length;
+  const all = [...first.querySelectorAll(".proposition")];
+  choose(all.reduce((best, each) => (size(each) > size(best) ? each : best)), null);
 }
 
-function choose(s, proposition, iteration, play) {
-  const detail = byId(`detail-${s}-${proposition.predicate}`);
-  if (!detail.childElementCount) {
-    const drawing = element("div", { class: "capsrl-drawing" }, ...parsed(proposition.drawing));
-    const side = element("div", { class: "side" }, ...parsed(proposition.table));
-    enlarge([...drawing.querySelectorAll("svg")]);
-    detail.append(element("div", { class: "figure" }, drawing), side);
+function choose(proposition, iteration) {
+  const detail = proposition.querySelector(".detail");
+  if (!detail.dataset.drawn) enlarge([...detail.querySelectorAll("svg")]);
+  detail.dataset.drawn = "yes";
+  player.open(proposition, iteration);
+}
+
+// Keep a copy of the open view beside what is shown next.
+function pin() {
+  pinned = { text: asked.text, n: asked.n, ...Object.fromEntries(
+    Object.entries(player.place).map(([name, value]) => [name, Number(value)]),
+  ) };
+  const sentence = player.proposition.closest("li");
+  const drawing = player.detail.querySelector(".capsrl-drawing");
+  const parts = [sentence.querySelector("h2:not([hidden])"), ...player.proposition
+    .querySelectorAll(".overview"), drawing, player.detail.querySelector("table")];
+  byId("pinned-view").replaceChildren(...parts.filter(Boolean).map((part) => part.cloneNode(true)));
+  for (const each of byId("pinned-view").querySelectorAll("a, button")) {
+    const plain = document.createElement(each.matches("a") ? "b" : "span"); // opens nothing here
+    plain.append(...each.childNodes);
+    each.replaceWith(plain);
   }
-  player.open(detail, { s, ...proposition }, iteration);
-  if (play && !calm.matches) player.play();
+  byId("pinned-name").textContent =
+    `Pinned: ${player.proposition.dataset.sense}, iteration ${player.iteration} of ${player.last}`;
+  byId("pinned").hidden = false;
+  byId("both").classList.add("two");
+}
+
+function unpin() {
+  pinned = null;
+  byId("pinned").hidden = true;
+  byId("both").classList.remove("two");
 }
 
 // The meaning of a role must not reach past the right edge of the window.
@@ -202,29 +273,20 @@ function keepInside({ target }) {
   if (past > 0) tip.style.translate = `${-past}px`;
 }
 
-// Nodes of HTML that the server wrote and escaped; scripts in it would not run.
-function parsed(html) {
-  return new DOMParser().parseFromString(html, "text/html").body.childNodes;
-}
-
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
 // Short sentences leave room: their drawings grow.
 function enlarge(lines) {
   const widest = Math.max(...lines.map((line) => Number(line.getAttribute("width"))));
-  const scale = Math.min(MOST_SCALE, Math.max(1, asked.width / widest));
+  const scale = Math.min(MOST_SCALE, Math.max(1, drawingWidth() / widest));
   for (const line of lines)
     for (const side of ["width", "height"])
       line.setAttribute(side, scale * Number(line.getAttribute(side)));
 }
 
 function drawingWidth() {
-  return Math.max(100, Math.round(byId("probe").firstElementChild.clientWidth) || 300);
+  const columns = pinned && matchMedia("(min-width: 64rem)").matches ? 2 : 1;
+  const room = columns === 2 ? byId("probe").clientWidth / 2 - 40
+    : byId("probe").firstElementChild.clientWidth;
+  return Math.max(100, Math.round(room) || 300);
 }
 
 // Drawings are made for the width of the screen: ask again when it changes.
@@ -233,7 +295,10 @@ function fit() {
   fit.timer = setTimeout(() => {
     const room = byId("probe").clientWidth; // 0 when printing
     if (!asked || !room || Math.abs(drawingWidth() - asked.width) < 8) return;
-    ask({ text: asked.text, n: asked.n }, player.detail && { ...player.place, play: false });
+    const drawn = player.detail?.querySelectorAll("svg") ?? [];
+    if (drawn.length === 1 && drawn[0].viewBox.baseVal.width <= drawingWidth()) return; // it fits
+    const { s, p, i } = player.place;
+    ask({ text: asked.text, n: asked.n }, player.detail && { s, p, i });
   }, 250);
 }
 
@@ -246,17 +311,29 @@ function remember() {
   if (!asked) return;
   const address = new URLSearchParams({ text: asked.text, ...(asked.n && { n: asked.n }) });
   for (const [name, value] of Object.entries(player.place)) address.set(name, value);
+  for (const [name, value] of Object.entries(pinned ?? {}))
+    if (value !== "") address.set(`c-${name}`, value);
   history.replaceState(null, "", `#${address}`);
 }
 
-async function copyLink() {
-  clearTimeout(timer);
-  remember();
+async function copy(text, what) {
   try {
-    await navigator.clipboard.writeText(location.href);
-    byId("status").textContent = "Link copied.";
-  } catch {
-    byId("status").textContent = "Copy the link from the address bar."; // no clipboard without https
+    await navigator.clipboard.writeText(text);
+    byId("status").textContent = `${what} copied.`;
+  } catch { // no clipboard without https
+    byId("status").textContent = `Copy the ${what.toLowerCase()} by hand.`;
+  }
+}
+
+async function showCode() {
+  const { code } = document.querySelector("[data-code][aria-pressed=true]").dataset;
+  const question = asked ?? { text: byId("text").value, n: "" };
+  const model = document.body.dataset.model;
+  try {
+    const label = async () => (await post("label", question, {})).json();
+    byId("code").textContent = await writeCode(code, question, model, label);
+  } catch (error) {
+    byId("code").textContent = error.message;
   }
 }
 
@@ -266,7 +343,7 @@ async function download(format, suffix) {
     let content = await response.text();
     if (format === "json") // JSON Lines: one sentence per line, which every command of capsrl reads
       content = JSON.parse(content).sentences.map((each) => `${JSON.stringify(each)}\n`).join("");
-    save(`capsrl.${suffix}`, "text/plain;charset=utf-8", content);
+    save(`capsrl.${suffix}`, new Blob([content], { type: "text/plain;charset=utf-8" }));
   } catch (error) {
     showError(error.message);
   }

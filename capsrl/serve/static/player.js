@@ -17,27 +17,38 @@ export class Player {
       this.onMove();
     });
     this.part("play").addEventListener("click", () => (this.timer ? this.stop() : this.play()));
-    this.part("save-svg").addEventListener("click", () => {
-      const name = (this.proposition.sense ?? "proposition").replace(/[^\p{L}\p{N}.-]/gu, "_");
-      save(`capsrl-${name}.svg`, "image/svg+xml", this.#standalone());
-    });
+    this.part("save-svg").addEventListener("click", () =>
+      save(`${this.#fileName}.svg`, new Blob([this.#standalone()], { type: "image/svg+xml" })),
+    );
+    this.part("save-png").addEventListener("click", async () =>
+      save(`${this.#fileName}.png`, await painted(this.#standalone())),
+    );
   }
 
-  isOpen(detail) {
-    return this.detail === detail;
+  isOpen(proposition) {
+    return this.detail !== null && this.proposition === proposition;
+  }
+
+  get #fileName() {
+    const sense = this.proposition.dataset.sense || "proposition";
+    return `capsrl-${sense.replace(/[^\p{L}\p{N}.-]/gu, "_")}`;
   }
 
   // What the address says of the view.
   get place() {
     if (!this.detail) return {};
-    return { s: this.proposition.s, p: this.proposition.predicate, i: this.iteration };
+    const { s } = this.proposition.closest("li").dataset;
+    return { s, p: this.proposition.dataset.p, i: this.iteration };
   }
 
-  // Show a proposition after an iteration; null for the last.
-  open(detail, proposition, iteration) {
+  // Show a proposition, an element of the page, after an iteration; null for the last.
+  open(proposition, iteration) {
     this.close();
-    Object.assign(this, { detail, proposition, last: proposition.n_steps - 1 });
+    const detail = proposition.querySelector(".detail");
+    Object.assign(this, { detail, proposition, last: Number(proposition.dataset.steps) - 1 });
     this.#expand(true);
+    for (const line of proposition.closest("li").querySelectorAll("h2[data-p]"))
+      line.hidden = line.dataset.p !== proposition.dataset.p;
     detail.querySelector(".figure").append(this.controls);
     this.controls.hidden = false;
     this.slider.max = this.last;
@@ -55,9 +66,8 @@ export class Player {
 
   #expand(isOpen) {
     this.detail.hidden = !isOpen;
-    const button = document.querySelector(`[aria-controls="${this.detail.id}"]`);
-    button.setAttribute("aria-expanded", String(isOpen));
-    button.closest(".proposition").classList.toggle("open", isOpen);
+    this.proposition.querySelector("button").setAttribute("aria-expanded", String(isOpen));
+    this.proposition.classList.toggle("open", isOpen);
   }
 
   // Show the roles after an iteration: arcs and rows have a letter per iteration, n for now, p for
@@ -151,9 +161,21 @@ export class Player {
   }
 }
 
-export function save(name, type, content) {
+// A drawing as a PNG of twice its size.
+async function painted(svg) {
+  const image = new Image();
+  image.src = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  await image.decode();
+  const canvas = document.createElement("canvas");
+  [canvas.width, canvas.height] = [2 * image.naturalWidth, 2 * image.naturalHeight];
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  URL.revokeObjectURL(image.src);
+  return new Promise((resolve) => canvas.toBlob(resolve));
+}
+
+export function save(name, blob) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([content], { type }));
+  link.href = URL.createObjectURL(blob);
   link.download = name;
   link.click();
   // A download that has begun no longer needs the URL.
