@@ -55,7 +55,8 @@ def test_the_model_keeps_its_own_frames(capsrl, folder, tmp_path, labeler):
 def test_the_index_serves_every_format(capsrl, folder, format):
     capsrl("frames", folder)
     out = capsrl("label", TEXT, "--to", format).out
-    assert all(out.count(prose) == 1 for prose in ("vendor", "ware", "give for money"))
+    n_times = 2 if format == "html" else 1  # as a chip and in the table
+    assert all(1 <= out.count(prose) <= n_times for prose in ("vendor", "ware", "give for money"))
 
 
 def test_given_frames_come_first(capsrl, folder, tmp_path):

@@ -331,7 +331,7 @@ def test_parquet_is_not_taken_for_text(label):
         (("a.csv", "--columns", "x"), "--columns: expected some of the columns besides text and id "
          "(none), got 'x'\n"),
         (("a.csv", "--columns", "x", "--to", "brackets"), "--columns: expected a format that has "
-         "them (json, jsonl, csv, tsv, parquet), got brackets\n"),
+         "them (json, jsonl, allennlp, csv, tsv, parquet), got brackets\n"),
         (("a.txt", "--columns", "x", "--to", "csv"), "--columns: needs a table as input\n"),
         (("a.csv", "--predicates", "marked"), "--predicates marked: raw text (a.csv) marks no "),
         (("--from", "parquet"), "-: Parquet is not read from standard input; write it to a file"),

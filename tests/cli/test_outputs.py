@@ -192,7 +192,7 @@ def test_spans_and_tables_of_the_same_suffix(label, tmp_path):
     [
         (("--to", "spans", "--no-phrases"), "--no-phrases: spans has nothing but phrases; leave "
          "the option out\n"),
-        (("--rows", "word"), "--rows: expected argument or sentence, got word\n"),
+        (("--rows", "word"), "--rows: expected argument, proposition or sentence, got word\n"),
         (("--rows", "argument"), "--rows argument: expected a table (csv, tsv, parquet, jsonl), "
          "got table; choose one: --to csv\n"),
         (("-o", "o.parquet.gz"), "o.parquet.gz: Parquet files are compressed already; leave out "),

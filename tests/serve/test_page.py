@@ -131,8 +131,8 @@ def test_examples_are_of_several_kinds_and_show_a_change(labeler):
     assert examples[0][1] == STORY
     found = [labeler.label(text, trace=True)[0].propositions for _, text in examples]
     assert all(found)
-    # What the first example is there for: a word has another role after the first iteration.
-    histories = [each for proposition in found[0] for each in role_histories(proposition)]
+    # What the examples are there for: a word has another role after the first iteration.
+    histories = [each for some in found for p in some for each in role_histories(p)]
     assert any(len(set(each.states[1:])) > 1 for each in histories)
 
 
