@@ -30,6 +30,7 @@ from tests.helpers.dying_workers import (
     FragileWorker,
     NeverReady,
 )
+from tests.helpers.serving import same
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,13 +71,13 @@ def events(folder, kind):
 def test_labels_are_those_of_the_library(run, labeler):
     texts = make_texts(10)
     status = run(texts)
-    found = [(row["document"], row["propositions"]) for row in read_rows("out")]
+    found = [[row["document"], row["propositions"]] for row in read_rows("out")]
     expected = [
-        (f"r{n}", sentence.standalone().to_dict()["propositions"])
+        [f"r{n}", sentence.standalone().to_dict()["propositions"]]
         for n, sentences in enumerate(labeler.label(texts))
         for sentence in sentences
     ]
-    assert found == expected
+    assert same(found, expected, tolerance=2e-6)  # another batch may change the last digit
     assert (status["state"], status["shards"], status["done"]) == ("finished", 3, 3)
     assert status["sentences"] == status["documents"] == 10
     assert status["propositions"] == sum(len(propositions) for _, propositions in expected)

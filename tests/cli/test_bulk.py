@@ -43,7 +43,10 @@ STATUS = {
         (["--status", "none"], "none: not a folder that capsrl bulk writes: it has no status.json"),
         (["a.csv", "b.csv"], "b.csv: the output must be a folder, not a file; name it last"),
         (["a.csv", "out", "--to", "xml"], "--to: expected jsonl, parquet, csv or tsv, got xml"),
-        (["a.csv", "out", "--rows", "word"], "--rows: expected argument, proposition or sentence, got word"),
+        (
+            ["a.csv", "out", "--rows", "word"],
+            "--rows: expected argument, proposition or sentence, got word",
+        ),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu or cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
         (["a.csv", "out", "--shard-size", "9"], "a.csv: expected a column 'text' with the texts"),

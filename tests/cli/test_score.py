@@ -51,11 +51,13 @@ def test_standard_input(files, capsrl):
         (["--compare", "none.conll09"], "none.conll09: no such file"),
         (
             ["--from", "xml"],
-            "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, labelstudio, got xml",
+            "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, "
+            "labelstudio, got xml",
         ),
         (
             ["--from", "text"],
-            "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, labelstudio, got te",
+            "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, "
+            "labelstudio, got te",
         ),
         (["--train", "x.txt"], "x.txt: expected a suffix of .conll09 .conll .conllu .conllup "),
         (["--seed", "0", "--compare", "x.csv"], "x.csv: expected a suffix of .conll09 .conll "),
