@@ -5,7 +5,8 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 
-from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
+from capsrl.bulk.connection import connected
+from capsrl.bulk.executor import Executor, MakeWorker, scan_all
 from capsrl.bulk.job import AUTO, Job
 from capsrl.bulk.monitor import BEFORE, Monitor, RunStatus, find_done, read_status
 from capsrl.bulk.plan import (

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.bulk import executor, storage
+from capsrl.bulk import connection, storage
 from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import RunLog, write_status
 from capsrl.bulk.plan import Plan, read_plan, scan
@@ -240,4 +240,4 @@ def test_a_run_that_is_stopped_goes_on(tmp_path, mark, number):
     wait_for(lambda: not processes(mark), seconds=30)
     # Nothing is left in the folder for temporary files, also not of killed runs.
     folders = Path(tempfile.gettempdir()).glob("capsrl-ray-*")
-    assert [path for path in folders if executor._is_abandoned(f"{path}/capsrl.lock")] == []
+    assert [path for path in folders if connection._is_abandoned(path)] == []
