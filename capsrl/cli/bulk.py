@@ -27,7 +27,7 @@ from capsrl.cli.options import (
 )
 from capsrl.cli.outputs import NOT_ALL, output_rows
 from capsrl.cli.progress import bulk_progress, plural, problems
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, without_secrets
 from capsrl.options import TEXT_LAYOUT, Options
 from capsrl.tables.documents import DOCUMENT_FORMATS
 from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
@@ -138,12 +138,12 @@ def bulk_command(
 
 
 def _write_lines(lines: Iterable[str], file: TextIO, output: str) -> None:
-    """Write what a status says, which may come from a damaged file."""
+    """Write what a status says, which may come from a damaged file, and where the output is."""
     try:
         text = "".join(f"{line}\n" for line in lines)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise damaged_status(output, error) from None
-    file.write(text)
+    file.write(without_secrets(text))
 
 
 def _only(output: str, inputs: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from capsrl.errors import ConfigError, DataError, unreadable
+from capsrl.errors import ConfigError, DataError, unreadable, without_secrets
 from capsrl.files.compression import (
     COMPRESSED,
     compress,
@@ -77,7 +77,7 @@ def open_binary(path: str | Path) -> Iterator[IO[bytes]]:
     by its content; one that has the suffix of a compression must be compressed with it.
     """
     with _open_raw(path) as file:
-        suffix = Path(path).suffix.lower()
+        suffix = Path(name_of(path)).suffix.lower()
         found = compression_of(file.peek(8)[:8]) if suffix in COMPRESSED else suffix
         if suffix != found:
             raise DataError(
@@ -152,7 +152,7 @@ def suffix_of(path: str | Path, *, long: tuple[str, ...] = ()) -> str:
 
     long  suffixes that have a dot in them
     """
-    path = Path(path)
+    path = Path(name_of(path))
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
     found = (suffix for suffix in long if path.name.lower().endswith(suffix))
@@ -170,8 +170,8 @@ def check_compression(path: str | Path) -> None:
 
 
 def name_of(path: str | Path) -> str:
-    """Return the name of an input file in messages."""
-    return "<stdin>" if str(path) == STANDARD else str(path)
+    """Return the name of an input file, as it may be shown and stored."""
+    return "<stdin>" if str(path) == STANDARD else without_secrets(str(path))
 
 
 @contextlib.contextmanager

@@ -314,3 +314,7 @@ def test_stdout_is_utf8_and_stays_open(monkeypatch):
     with pytest.raises(DataError, match="<stdout>: .*surrogate U.DC00"), open_writer("-") as file:
         file.write("\udc00")
     assert not buffer.closed
+
+
+def test_the_suffix_of_a_signed_url():
+    assert suffix_of("https://host/a.CSV.gz?sig=S3CRET.x") == ".csv"

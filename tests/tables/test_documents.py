@@ -336,6 +336,13 @@ def test_links_to_folders_are_not_followed(tree):
     ]
 
 
+def test_names_of_documents_have_no_passwords(memory_files):
+    memory_files.pipe("/mira:S3CRET@box/a.csv", b"text\nDogs bark.\n,\n")
+    found = list(read_documents("memory://mira:S3CRET@box/a.csv"))
+    assert [each.id for each in found] == ["memory://box/a.csv:1", "memory://box/a.csv:2"]
+    assert found[1].place == "memory://box/a.csv, row 2"
+
+
 def test_urls(memory_files):
     system = memory_files
     system.pipe("/box/a.csv", b"id,text\n1,a\n2,b\n")
