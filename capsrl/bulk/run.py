@@ -66,6 +66,9 @@ def label_in_bulk(
         is_output=lambda path: _is_inside(path, folder) or any(map(is_run, _folders_of(path))),
         report_skipped=report_skipped,
     )
+    for path in paths:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ConfigError(f"{path}: a pipe or device cannot be read again; give files")
     if len({*map(name_of, paths)}) < len({*paths}):
         raise ConfigError("two inputs differ in the password or query of a URL only; download them")
     passed = find_passed(map(job.make_input, paths), columns)

@@ -76,6 +76,20 @@ def test_other_inputs_are_refused(begun):
         label_in_bulk(["none.csv"], begun)
 
 
+def test_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "in.jsonl")
+    with pytest.raises(ConfigError, match=r"in.jsonl: a pipe or device cannot be read again;"):
+        label_in_bulk([str(tmp_path / "in.jsonl")], Job(output=str(tmp_path / "out")))
+
+
+def test_urls_that_differ_in_secrets(tmp_path, memory_files):
+    urls = [f"memory://{name}:S3CRET@box/a.csv" for name in ("mira", "omar")]
+    for url in urls:
+        memory_files.pipe(url.removeprefix("memory:/"), b"text\n")
+    with pytest.raises(ConfigError, match="two inputs differ in the password or query of a URL"):
+        label_in_bulk(urls, Job(output=str(tmp_path / "out")))
+
+
 def test_the_output_is_no_input(begun):
     Path("out/data").mkdir()
     Path("out/data/part-0000000.jsonl").write_text("{}\n")

@@ -2,6 +2,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 from itertools import pairwise
 
 import pyarrow as pa
@@ -334,6 +335,14 @@ def test_links_to_folders_are_not_followed(tree):
     assert find_inputs([tree / "d"]) == [
         str(tree / "d" / name) for name in ("a/x.csv.gz", "b/x.csv", "z.csv")
     ]
+
+
+def test_pipes_are_read_only_if_they_are_named(tmp_path):
+    (tmp_path / "a.csv").touch()
+    os.mkfifo(tmp_path / "b.csv")
+    for path in (tmp_path, tmp_path / "*.csv"):
+        assert find_inputs([path]) == [str(tmp_path / "a.csv")]
+    assert find_inputs([tmp_path / "b.csv"]) == [str(tmp_path / "b.csv")]
 
 
 def test_names_of_documents_have_no_passwords(memory_files):
