@@ -11,10 +11,23 @@ that are compared.
 
 import errno
 import os
+import re
+
+# The user and password of any URL, and the query of web pages, in which signatures are.
+_SECRETS = re.compile(
+    r"(\b[\w+.-]+://)[^\s/'\"]*@"
+    r"|(\bhttps?://[^\s?'\"]*)\?[^\s'\"]*?(?=[:;,.]*(?:[\s'\"]|$))"
+)
 
 
 class CapsrlError(Exception):
-    """A mistake in the user's input; the message says where it is and how to fix it."""
+    """A mistake in the user's input; the message says where it is and how to fix it.
+
+    Passwords and signatures of URLs are not in it.
+    """
+
+    def __str__(self) -> str:
+        return without_secrets(super().__str__())
 
 
 class DataError(CapsrlError, ValueError):
@@ -27,6 +40,14 @@ class ConfigError(CapsrlError, ValueError):
 
 class ModelError(CapsrlError):
     """A model folder is incomplete, damaged or newer than this version."""
+
+
+def without_secrets(text: str) -> str:
+    """The text with its URLs as they may be shown and stored: without password and query."""
+    if "://" not in text:
+        return text
+    # Twice: a URL may have both.
+    return _SECRETS.sub(r"\1\2", _SECRETS.sub(r"\1\2", text))
 
 
 def unreadable(path: object, error: OSError) -> str:

@@ -4,7 +4,9 @@ import ast
 import tomllib
 from pathlib import Path
 
-from capsrl.errors import install_hint
+import pytest
+
+from capsrl.errors import DataError, install_hint, without_secrets
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,3 +26,20 @@ def test_extras_in_messages_exist():
     assert install_hint("tables") == (
         "pip install 'capsrl[tables]' (from a clone: pip install '.[tables]')"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://mira:S3CRET@host:80/a.csv", "http://host:80/a.csv"),
+        ("https://host/a.csv?sig=S3CRET&n=1: no such file", "https://host/a.csv: no such file"),
+        ("'http://m:S3C@RET@host/a?k=S3CRET' is missing", "'http://host/a' is missing"),
+        ("s3://KEY:S3CRET@box/a.csv, row 3", "s3://box/a.csv, row 3"),
+        ("no file matches s3://box/a?.csv?", "no file matches s3://box/a?.csv?"),
+        ("http://host/@mira/a.csv and mira@host", "http://host/@mira/a.csv and mira@host"),
+        ("is 1 > 2? no", "is 1 > 2? no"),
+        ("ftp://a:S3CRET@x http://b:S3CRET@y?S3CRET", "ftp://x http://y"),
+    ],
+)
+def test_secrets_of_urls(text, shown):
+    assert without_secrets(text) == str(DataError(text)) == shown

@@ -5,18 +5,11 @@ task. Workers write their output themselves; the driver gets nothing but counts,
 bytes for each shard.
 """
 
-import contextlib
 import gc
 import itertools
-import logging
-import os
-import shutil
-import signal
-import socket
-import tempfile
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,23 +17,18 @@ from typing import Any
 import ray
 from ray.exceptions import RayError, RayTaskError
 
+from capsrl.bulk.connection import cluster_resources, first_line
 from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import Monitor
 from capsrl.bulk.plan import PlannedInput, scan
-from capsrl.bulk.storage import try_lock
 from capsrl.bulk.tasks import Failures, Queue, Task
 from capsrl.bulk.worker import FAILED, TaskResult, Worker
-from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.tables.parquet import DamagedError
 from capsrl.tables.reading import FilePart
 
-OBJECT_STORE = 80 << 20  # bytes; no large object passes through it
 MAX_STARTS = 5  # workers in a row that may die before they are ready
 DIED = "this text crashes the worker"
-_QUIET: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.CRITICAL}
-_FOLDER_PREFIX = "capsrl-ray-"  # of temporary folders
-_LOCK = "capsrl.lock"  # a file in them
 _POLL = 1.0  # seconds, at most, between two calls of `Monitor.tick`
 _GROW_EVERY = 10.0  # seconds between two looks at the size of a cluster
 _SCAN_GROUP = 200  # inputs that one task reads, at most
@@ -48,110 +36,11 @@ _SCAN_GROUP = 200  # inputs that one task reads, at most
 MakeWorker = Callable[[Job, str], Any]
 
 
-@contextlib.contextmanager
-def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[int]:
-    """Start Ray on this machine, or connect to a cluster; yields the number of its GPUs.
-
-    Nothing is sent to the network.
-
-    address  of a cluster; None to start Ray here
-    n_cpus   that a Ray started here may use; default: the cores of this process
-    """
-    if ray.is_initialized():  # by the caller, who will shut it down
-        yield int(_cluster().get("GPU", 0))
-        return
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
-    with contextlib.ExitStack() as stack:
-        temporary = None if address else stack.enter_context(_temporary_folder())
-        stack.callback(ray.shutdown)
-        if address is None:
-            ray.init(
-                address="local",
-                num_cpus=n_cpus or available_cores(),
-                include_dashboard=False,
-                object_store_memory=OBJECT_STORE,
-                _temp_dir=temporary,
-                **_QUIET,
-            )
-        else:
-            _connect(address)
-        for number, handler in handlers.items():  # Ray has its own, which lose temporary files
-            signal.signal(number, handler)
-        with _terminating_as_ctrl_c():
-            yield int(_cluster().get("GPU", 0))
-
-
-@contextlib.contextmanager
-def _terminating_as_ctrl_c() -> Iterator[None]:
-    """Let SIGTERM end calls of Ray by KeyboardInterrupt: other exceptions break them."""
-    received: list[int] = []
-
-    def interrupt(number: int, _: object) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    handler = signal.getsignal(signal.SIGTERM)
-    if callable(handler):  # otherwise the process is to end at once
-        signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-        if received:
-            signal.raise_signal(signal.SIGTERM)
-
-
-@contextlib.contextmanager
-def _temporary_folder() -> Iterator[str]:
-    """A folder for Ray, whose name is short: Ray has sockets in it, with names up to 107 bytes.
-
-    Those of runs that were killed are removed: nobody holds the lock on a file in them. The number
-    of a process would not tell, since containers that share the folder have numbers of their own.
-    """
-    for entry in os.scandir(tempfile.gettempdir()):
-        if entry.name.startswith(_FOLDER_PREFIX) and _is_abandoned(os.path.join(entry.path, _LOCK)):
-            shutil.rmtree(entry.path, ignore_errors=True)
-    folder = tempfile.mkdtemp(prefix=_FOLDER_PREFIX)
-    try:
-        with open(os.path.join(folder, "new"), "wb") as lock:
-            try_lock(lock)
-            os.rename(lock.name, os.path.join(folder, _LOCK))  # it has this name only when locked
-            yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _is_abandoned(lock: str) -> bool:
-    try:
-        with open(lock, "rb") as file:
-            return try_lock(file)
-    except OSError:  # of another user, or not there yet
-        return False
-
-
-def _cluster() -> dict[str, float]:
-    """The resources of all nodes together: CPU, GPU, memory."""
-    resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
-    return resources
-
-
-def _connect(address: str) -> None:
-    host, _, port = address.rpartition(":")
-    try:
-        if port.isdecimal() and "/" not in host:  # Ray itself would try for minutes
-            socket.create_connection((host.strip("[]"), int(port)), timeout=10).close()
-        ray.init(address=address, **_QUIET)
-    except (OSError, RuntimeError, ValueError) as error:
-        reason = _first_line(error)
-        raise ConfigError(f"--address: there is no Ray cluster at {address}: {reason}") from None
-
-
 def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInput]:
     """Read all inputs for a plan, in parallel; the result is in the order of the paths."""
     size = max(1, min(_SCAN_GROUP, len(paths) // 64))
     groups = [paths[first : first + size] for first in range(0, len(paths), size)]
-    limit = 2 * max(1, int(_cluster().get("CPU", 1)))  # groups that are read at a time
+    limit = 2 * max(1, int(cluster_resources().get("CPU", 1)))  # groups that are read at a time
     running: deque[Any] = deque()
     found: list[PlannedInput] = []
     try:
@@ -165,7 +54,7 @@ def scan_all(job: Job, paths: Sequence[str], shard_size: int) -> list[PlannedInp
         raise
     except RayError as error:  # it has been tried again, by Ray
         raise ConfigError(
-            f"Ray failed while it read the inputs: {_first_line(error)}; run the same command again"
+            f"Ray failed while it read the inputs: {first_line(error)}; run the same command again"
         ) from None
     return found
 
@@ -184,10 +73,6 @@ def _get(ref: Any) -> Any:  # noqa: ANN401
         if isinstance(error.cause, CapsrlError):
             raise error.cause from None
         raise
-
-
-def _first_line(error: Exception) -> str:
-    return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
 @ray.remote(max_restarts=0, max_task_retries=0)
@@ -374,7 +259,7 @@ class Executor:
 
 def count_workers(job: Job) -> int:
     """How many workers the nodes of Ray have room for: one for each GPU, or set of threads."""
-    resources = _cluster()
+    resources = cluster_resources()
     if job.device != "cpu":
         return max(1, int(resources.get("GPU", 0)))
     return max(1, int(resources.get("CPU", 1) // job.threads))
@@ -384,6 +269,6 @@ def worker_resources(job: Job, n_workers: int) -> dict[str, float]:
     """The resources of one worker; several share a GPU if there are more of them than GPUs."""
     if job.device == "cpu":
         return {"num_cpus": job.threads}
-    n_gpus = _cluster().get("GPU", 0) or 1
+    n_gpus = cluster_resources().get("GPU", 0) or 1
     share = 1.0 if n_workers <= n_gpus else 1 / -(-n_workers // n_gpus)
     return {"num_cpus": 0, "num_gpus": share}

@@ -79,6 +79,7 @@ class Job:
             "version": capsrl.__version__,
             "to": self.write.format,
             "rows": self.write.rows,
+            "escape": self.write.escape,
             "columns": {name: str(each.type) for name, each in self.write.passed.columns.items()},
             "from": read.pop("format"),
             **read,

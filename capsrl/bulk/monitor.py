@@ -24,7 +24,8 @@ from capsrl.bulk.plan import Plan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
 from capsrl.bulk.worker import TaskResult, peak_memory
-from capsrl.errors import DataError
+from capsrl.errors import DataError, without_secrets
+from capsrl.files.opening import name_of
 from capsrl.tables.pipeline import Totals
 
 LOG = "log"
@@ -84,7 +85,9 @@ class Monitor:
         place: dict[str, object] = {} if task is None else {"shard": task.shard}
         if task is not None and task.is_trial:
             place |= {"first": task.first, "stop": task.stop}
-        self._log.write("failure", **place, details=" ".join(details.split())[:1000])
+        self._log.write(
+            "failure", **place, details=" ".join(without_secrets(details).split())[:1000]
+        )
 
     def set_aside(self, shard: int, kind: str, reason: str) -> None:
         """A shard is given up: an error record takes the place of its output, in failed/.
@@ -93,7 +96,7 @@ class Monitor:
         """
         self._aside.add(shard)
         rows = [
-            {"path": part.path, "first": part.first, "stop": part.stop}
+            {"path": name_of(part.path), "first": part.first, "stop": part.stop}
             for part in self.plan.parts(shard)
         ]
         record = {"shard": shard, "rows": rows, "kind": kind, "error": reason}

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from capsrl.bulk.storage import Folder
 from capsrl.errors import ConfigError, DataError, unreadable
-from capsrl.files.opening import file_digest
+from capsrl.files.opening import file_digest, name_of
 from capsrl.files.remote import file_system_of, is_url
 from capsrl.tables.parquet import DamagedError
 from capsrl.tables.reading import FilePart, Input
@@ -64,14 +64,16 @@ class PlannedInput:
     counts: Numbers
 
     def to_json(self) -> str:
-        """One line of JSON."""
+        """One line of JSON, without passwords of a URL."""
         values = {each.name: getattr(self, each.name) for each in dataclasses.fields(self)}
+        values["path"] = name_of(self.path)
         return json.dumps(values, ensure_ascii=False, default=np.ndarray.tolist) + "\n"
 
     @classmethod
-    def from_json(cls, line: bytes) -> "PlannedInput":
-        """The input of a line that `to_json` made."""
+    def from_json(cls, line: bytes, paths: Mapping[str, str]) -> "PlannedInput":
+        """The input of a line that `to_json` made; `paths` are those of names."""
         values = json.loads(line)
+        values["path"] = paths.get(values["path"], values["path"])
         for name in ("firsts", "offsets", "counts"):
             if values[name] is not None:
                 values[name] = np.array(values[name], np.int64)
@@ -179,8 +181,12 @@ class Plan:
         return FilePart(first, stop, offset, planned.path, planned.size, count)
 
 
-def read_plan(folder: Folder) -> Plan | None:
-    """Read the plan of a folder, None if it has none; raises DataError if it is damaged."""
+def read_plan(folder: Folder, paths: Iterable[str] = ()) -> Plan | None:
+    """Read the plan of a folder, None if it has none; raises DataError if it is damaged.
+
+    paths  of the inputs, with the passwords and queries of URLs, which the plan does not have
+    """
+    named = {name_of(path): path for path in paths}
     head: dict[str, Any] = {}
     inputs: list[PlannedInput] = []
     begins = []
@@ -198,7 +204,7 @@ def read_plan(folder: Folder) -> Plan | None:
             if found != (head := head or found):
                 raise DataError(f"{where}: expected the settings of {PLAN}, got others")
             begins.append(len(inputs))
-            inputs += map(PlannedInput.from_json, rest)
+            inputs += (PlannedInput.from_json(line, named) for line in rest)
         except FileNotFoundError:
             break
         except (ValueError, TypeError, KeyError) as error:

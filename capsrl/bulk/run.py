@@ -5,7 +5,8 @@ import functools
 import os
 from collections.abc import Callable, Sequence
 
-from capsrl.bulk.executor import Executor, MakeWorker, connected, scan_all
+from capsrl.bulk.connection import connected
+from capsrl.bulk.executor import Executor, MakeWorker, scan_all
 from capsrl.bulk.job import AUTO, Job
 from capsrl.bulk.monitor import BEFORE, Monitor, RunStatus, find_done, read_status
 from capsrl.bulk.plan import (
@@ -21,7 +22,7 @@ from capsrl.bulk.storage import Folder, check_platform
 from capsrl.bulk.worker import Worker
 from capsrl.device import available_cores
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.opening import STANDARD
+from capsrl.files.opening import STANDARD, name_of
 from capsrl.files.remote import is_url
 from capsrl.tables.columns import find_passed
 from capsrl.tables.documents import find_inputs
@@ -65,6 +66,11 @@ def label_in_bulk(
         is_output=lambda path: _is_inside(path, folder) or any(map(is_run, _folders_of(path))),
         report_skipped=report_skipped,
     )
+    for path in paths:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise ConfigError(f"{path}: a pipe or device cannot be read again; give files")
+    if len({*map(name_of, paths)}) < len({*paths}):
+        raise ConfigError("two inputs differ in the password or query of a URL only; download them")
     passed = find_passed(map(job.make_input, paths), columns)
     write = dataclasses.replace(job.write, passed=passed)
     job = dataclasses.replace(job, folder=os.getcwd(), write=write)
@@ -74,7 +80,7 @@ def label_in_bulk(
         chosen = choose_shard_size([*map(job.make_input, paths)])
         shard_size = shard_size or chosen
     with folder.locked():
-        plan, added = read_plan(folder), paths
+        plan, added = read_plan(folder, paths), paths
         if plan is None:
             _check_empty(folder)
         else:  # before Ray, which takes seconds to start

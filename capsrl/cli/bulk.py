@@ -14,6 +14,7 @@ from capsrl.bulk.storage import Folder
 from capsrl.cli.inputs import note_skipped
 from capsrl.cli.options import (
     ENCODING,
+    ESCAPE,
     FRAME_FILES,
     MODEL,
     ROWS_OPTION,
@@ -25,13 +26,12 @@ from capsrl.cli.options import (
     option,
     table_options,
 )
-from capsrl.cli.outputs import NOT_ALL, output_rows
+from capsrl.cli.outputs import NOT_ALL, write_options
 from capsrl.cli.progress import bulk_progress, plural, problems
-from capsrl.errors import ConfigError
+from capsrl.errors import ConfigError, without_secrets
 from capsrl.options import TEXT_LAYOUT, Options
 from capsrl.tables.documents import DOCUMENT_FORMATS
 from capsrl.tables.reading import MAX_CHARACTERS, ReadOptions
-from capsrl.tables.writing import WriteOptions
 
 _COUNTED = ("documents", "sentences", "propositions", "arguments")
 
@@ -51,6 +51,7 @@ _COUNTED = ("documents", "sentences", "propositions", "arguments")
                 f"--to {'|'.join(OUTPUT_FORMATS)}", "Format.", name="to_format", default="jsonl"
             ),
             ROWS_OPTION,
+            ESCAPE,
         ],
         "Labeling": field_options(Options, without=("predicates", "trace", *TEXT_LAYOUT)),
         "Model": [
@@ -81,6 +82,7 @@ def bulk_command(
     max_characters: int,
     to_format: str,
     rows: str | None,
+    escape_formulas: bool,
     model: str,
     frames: str | None,
     device: str,
@@ -113,7 +115,7 @@ def bulk_command(
     job = Job(
         output=_checked_output(inputs, output),
         read=ReadOptions(from_format, text_column, id_column, encoding, max_characters),
-        write=WriteOptions(to_format, output_rows(rows, to_format)),
+        write=write_options(to_format, rows, escape=escape_formulas),
         model=model,
         frames=frames,
         device=device,
@@ -138,12 +140,12 @@ def bulk_command(
 
 
 def _write_lines(lines: Iterable[str], file: TextIO, output: str) -> None:
-    """Write what a status says, which may come from a damaged file."""
+    """Write what a status says, which may come from a damaged file, and where the output is."""
     try:
         text = "".join(f"{line}\n" for line in lines)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise damaged_status(output, error) from None
-    file.write(text)
+    file.write(without_secrets(text))
 
 
 def _only(output: str, inputs: Sequence[str]) -> str:

@@ -5,7 +5,17 @@ import sys
 from pathlib import Path
 
 import capsrl
-from capsrl.cli.options import COPY, DEVICE, FROM_CORPUS, JSON, THREADS, argument, changing, command
+from capsrl.cli.options import (
+    COPY,
+    DEVICE,
+    FROM_CORPUS,
+    JSON,
+    THREADS,
+    argument,
+    changing,
+    command,
+    option,
+)
 from capsrl.cli.score_tables import print_fit
 from capsrl.errors import DataError
 from capsrl.formats.formats import read_corpus
@@ -18,7 +28,14 @@ from capsrl.train.calibrate import calibrate
             argument("model", "MODEL", "Name or folder of a model."),
             argument("gold", "GOLD", "File with gold propositions, usually the dev set."),
         ],
-        "Options": [FROM_CORPUS, COPY, DEVICE, THREADS, JSON],
+        "Options": [
+            FROM_CORPUS,
+            COPY,
+            option("--force", "Save it also if it makes probabilities worse."),
+            DEVICE,
+            THREADS,
+            JSON,
+        ],
     }
 )
 def calibrate_command(
@@ -27,6 +44,7 @@ def calibrate_command(
     *,
     from_format: str | None,
     out: str | None,
+    force: bool,
     device: str | None,
     threads: int | None,
     as_json: bool,
@@ -42,10 +60,15 @@ def calibrate_command(
             fit = calibrate(labeler, sentences)
         except DataError as error:
             raise DataError(f"{gold}: {error}") from None
+        if as_json:
+            report = {"before": fit.before.to_dict(), "after": fit.after.to_dict()}
+            sys.stdout.write(json.dumps(report, indent=1) + "\n")
+        else:
+            print_fit(fit.before, fit.after)
+        if fit.worse and not force:
+            raise DataError(
+                f"{gold}: the probabilities of {' and '.join(fit.worse)} got worse, so nothing is "
+                "saved; give more sentences, or --force"
+            )
         file = fit.calibration.save(folder)
-    if as_json:
-        report = {"before": fit.before.to_dict(), "after": fit.after.to_dict()}
-        sys.stdout.write(json.dumps(report, indent=1) + "\n")
-    else:
-        print_fit(fit.before, fit.after)
     sys.stderr.write(f"{Path(out or folder, file.name)} written\n")

@@ -163,7 +163,7 @@ def refuse_same(path: str, output: str, option: str) -> None:
 
 def note_skipped(path: str, files: Sequence[str]) -> None:
     """Say on standard error how many files of a folder are not read, and of which suffixes."""
-    sys.stderr.write(f"note: {path}: skipped {count_suffixes(files)}\n")
+    sys.stderr.write(f"note: {name_of(path)}: skipped {count_suffixes(files)}\n")
 
 
 def can_be_read_twice(path: str) -> bool:

@@ -12,6 +12,7 @@ from capsrl.cli.inputs import FROM, Given, can_be_read_twice, find_given, read_g
 from capsrl.cli.options import (
     DEVICE,
     ENCODING,
+    ESCAPE,
     FRAME_FILES,
     MODEL,
     ROWS_OPTION,
@@ -31,8 +32,8 @@ from capsrl.cli.outputs import (
     Summary,
     check_format,
     output_format,
-    output_rows,
     write_labeled,
+    write_options,
 )
 from capsrl.cli.progress import without_waiting
 from capsrl.errors import ConfigError, DataError
@@ -48,7 +49,7 @@ from capsrl.tables.columns import Passed, find_passed
 from capsrl.tables.pipeline import DocumentSentence, label_items
 from capsrl.tables.reading import MAX_CHARACTERS, Document, Input, ReadOptions
 from capsrl.tables.records import BAD_ROW, Fault
-from capsrl.tables.writing import TABLES, WriteOptions
+from capsrl.tables.writing import TABLES
 
 _FIRST_BATCH = 256  # sentences, so that the reader need not wait for a large batch
 
@@ -70,6 +71,7 @@ Stream = Iterator[
             option("-o, --output FILE", "File to write; - is stdout.", default=STANDARD),
             format_option("--to", FORMATS, default="by suffix, else as above"),
             ROWS_OPTION,
+            ESCAPE,
         ],
         "Labeling": field_options(Options, without=TEXT_LAYOUT),
         "Model": [MODEL, FRAME_FILES, DEVICE, THREADS, RUNTIME],
@@ -87,6 +89,7 @@ def label_command(
     max_characters: int,
     to_format: str | None,
     rows: str | None,
+    escape_formulas: bool,
     output: str,
     model: str,
     frames: str | None,
@@ -124,7 +127,7 @@ def label_command(
         output=output,
     )
     _check_marked(options, given)
-    write = WriteOptions(format, output_rows(rows, format))
+    write = write_options(format, rows, escape=escape_formulas)
     in_table = format in TABLES or write.rows != "sentence"
     write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
     labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)

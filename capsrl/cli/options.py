@@ -162,6 +162,7 @@ ROWS_OPTION = option(
     "--rows argument|proposition|sentence",
     "What a row is (default: argument in tables, else sentence).",
 )
+ESCAPE = option("--escape-formulas", "Put ' before cells of csv that begin formulas.")
 RUNTIME = option(
     "--runtime onnx|torch",
     "What runs the model (default: onnx on a CPU, if the model is exported).",

@@ -75,6 +75,13 @@ def output_rows(named: str | None, format: str) -> str:
     return named or ("argument" if format in TABLES else "sentence")
 
 
+def write_options(format: str, rows: str | None, *, escape: bool) -> WriteOptions:
+    """How to write documents in a format; raises ConfigError for options it does not have."""
+    if escape and format not in ("csv", "tsv"):
+        raise ConfigError(f"--escape-formulas: expected csv or tsv, got {format}; choose --to csv")
+    return WriteOptions(format, output_rows(rows, format), escape=escape)
+
+
 def check_format(format: str, *, trace: bool, frames: bool, phrases: bool, output: str) -> None:
     """Raise ConfigError if the format does not support an option that was given."""
     for option, wanted, able in (("--trace", trace, TRACED), ("--frames", frames, EXPLAINED)):

@@ -12,11 +12,12 @@ import hashlib
 import io
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO, Any, TextIO, cast
 
-from capsrl.errors import ConfigError, DataError, unreadable
+from capsrl.errors import ConfigError, DataError, unreadable, without_secrets
 from capsrl.files.compression import (
     COMPRESSED,
     compress,
@@ -29,6 +30,7 @@ from capsrl.files.remote import file_system_of, is_url
 from capsrl.files.replacing import DISK_FULL, replacing, writing_errors
 
 STANDARD = "-"  # the name of standard input and output on the command line
+MAX_LINE = 1 << 24  # bytes of a line, and characters of what is read whole, such as a sentence
 
 
 def read_lines(
@@ -42,7 +44,8 @@ def read_lines(
     encoding  any text encoding that Python knows, such as latin-1; UTF-8 by default
     option    the command-line option that names the encoding, for messages
     Raises ConfigError for an unknown encoding, DataError naming the file, and the line if there is
-    one. Some lines before the damage in a damaged compressed file may have been yielded by then.
+    one, also for a line longer than MAX_LINE. Some lines before the damage in a damaged compressed
+    file may have been yielded by then.
     """
     codec = find_encoding(encoding or "utf-8", option or "encoding")
     number = 0
@@ -50,9 +53,11 @@ def read_lines(
     try:
         with open_binary(path) as file:
             if not has_byte_lines(codec):
-                yield from _lines_of(file, codec)
+                yield from _lines_of(file, codec, path)
                 return
-            for number, raw in enumerate(file, start=1):
+            for number, raw in enumerate(iter(partial(file.readline, MAX_LINE), b""), start=1):
+                if len(raw) == MAX_LINE:
+                    raise _too_long(path, number)
                 if number == 1 and codec == "utf-8":
                     raw = raw.removeprefix(codecs.BOM_UTF8)
                 yield raw.rstrip(b"\r\n").decode(codec)
@@ -77,7 +82,7 @@ def open_binary(path: str | Path) -> Iterator[IO[bytes]]:
     by its content; one that has the suffix of a compression must be compressed with it.
     """
     with _open_raw(path) as file:
-        suffix = Path(path).suffix.lower()
+        suffix = Path(name_of(path)).suffix.lower()
         found = compression_of(file.peek(8)[:8]) if suffix in COMPRESSED else suffix
         if suffix != found:
             raise DataError(
@@ -152,7 +157,7 @@ def suffix_of(path: str | Path, *, long: tuple[str, ...] = ()) -> str:
 
     long  suffixes that have a dot in them
     """
-    path = Path(path)
+    path = Path(name_of(path))
     if path.suffix.lower() in COMPRESSED:
         path = path.with_suffix("")
     found = (suffix for suffix in long if path.name.lower().endswith(suffix))
@@ -170,8 +175,8 @@ def check_compression(path: str | Path) -> None:
 
 
 def name_of(path: str | Path) -> str:
-    """Return the name of an input file in messages."""
-    return "<stdin>" if str(path) == STANDARD else str(path)
+    """Return the name of an input file, as it may be shown and stored."""
+    return "<stdin>" if str(path) == STANDARD else without_secrets(str(path))
 
 
 @contextlib.contextmanager
@@ -212,14 +217,35 @@ def has_byte_lines(codec: str) -> bool:
     return "a\n".encode(codec) == b"a\n"
 
 
-def _lines_of(file: IO[bytes], codec: str) -> Iterator[str]:
+def _lines_of(file: IO[bytes], codec: str, path: str | Path) -> Iterator[str]:
     """The lines of a file in any encoding; the file stays open."""
     text = io.TextIOWrapper(cast(io.BufferedReader, file), encoding=codec, newline="\n")
     try:
-        for number, line in enumerate(text):
+        for number, line in enumerate(iter(partial(text.readline, MAX_LINE), "")):
+            if len(line) == MAX_LINE:
+                raise _too_long(path, number + 1)
             yield (line if number else line.removeprefix("\ufeff")).rstrip("\r\n")
     finally:
         text.detach()
+
+
+def _too_long(path: str | Path, number: int) -> DataError:
+    return DataError(
+        f"{name_of(path)}:{number}: expected a line of less than {MAX_LINE:,} bytes, got a longer "
+        "one; split it"
+    )
+
+
+def limited(lines: Iterable[str], what: str) -> Iterator[str]:
+    """Yield lines that are going to be held together; raises DataError if they are too long.
+
+    what  they are, and how to mend it, for the message
+    """
+    n = 0
+    for line in lines:
+        if (n := n + len(line) + 1) > MAX_LINE:
+            raise DataError(f"{what}, got more than {MAX_LINE:,} characters")
+        yield line
 
 
 def _wrong_encoding(

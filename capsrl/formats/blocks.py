@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from capsrl.errors import DataError
+from capsrl.files.opening import MAX_LINE
 from capsrl.sentence import Argument, Phrase, Sentence
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")  # at most nine digits: int() refuses thousands
@@ -50,6 +51,8 @@ def read_blocks(
 ) -> Iterator[Block]:
     """Yield the blocks of a file, which end at blank lines; hold one block at a time.
 
+    Raises DataError for one of more than MAX_LINE characters.
+
     comment  how comment lines begin; None in formats without comments
     watch    is called with each block before it is yielded
     """
@@ -62,11 +65,16 @@ def read_blocks(
 def _split_blocks(lines: Iterable[str], source: str, comment: str | None) -> Iterator[Block]:
     comments: list[str] = []
     rows: list[str] = []
-    number = 0
+    number = size = 0
     for number, line in enumerate(lines, start=1):
         line = line.rstrip("\r\n")
         if number == 1:
             line = line.removeprefix("\ufeff")
+        if (size := size + len(line)) > MAX_LINE:
+            raise DataError(
+                f"{source}:{number}: expected sentences of at most {MAX_LINE:,} characters, with "
+                "a blank line after each"
+            )
         if comment is not None and line.startswith(comment):
             if rows:
                 raise DataError(
@@ -78,7 +86,7 @@ def _split_blocks(lines: Iterable[str], source: str, comment: str | None) -> Ite
             rows.append(line)
         elif rows:
             yield Block(source, number - len(rows), rows, tuple(comments))
-            comments, rows = [], []
+            comments, rows, size = [], [], 0
     if rows:  # the last sentence may lack its blank line
         yield Block(source, number - len(rows) + 1, rows, tuple(comments))
 

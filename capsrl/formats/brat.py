@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from capsrl.errors import ConfigError, DataError
-from capsrl.files.opening import STANDARD, open_writer, read_lines
+from capsrl.files.opening import STANDARD, limited, open_writer, read_lines
 from capsrl.formats.blocks import Watch
 from capsrl.formats.fields import Plain, to_plain
 from capsrl.formats.jsonl import format_object, read_jsonl
@@ -82,7 +82,8 @@ def read_brat(
     spans: dict[str, Plain] = {}
     notes: dict[str, str] = {}
     relations = []
-    for number, line in enumerate(lines, start=1):
+    what = f"{source}: expected a document that can be read whole"
+    for number, line in enumerate(limited(lines, what), start=1):
         where = f"{source}:{number}"
         name, _, rest = line.rstrip("\r\n").partition("\t")
         data, _, tail = rest.partition("\t")
@@ -95,7 +96,7 @@ def read_brat(
             notes[cells[1]] = tail
         elif name[:1] in ("T", "R"):
             raise DataError(f"{where}: expected a line of brat, got {line.strip()!r:.60}")
-    content = text.read_text(encoding="utf-8").removesuffix("\n")
+    content = "\n".join(limited(read_lines(text), what))
     yield from place(Marked(content, bare, _propositions(spans, notes, relations)), source=source)
 
 

@@ -29,6 +29,7 @@ from capsrl.files.compression import AND_COMPRESSED
 from capsrl.files.opening import (
     STANDARD,
     check_compression,
+    limited,
     name_of,
     open_writer,
     read_lines,
@@ -310,6 +311,8 @@ def find_lost(sentence: Sentence, format: str) -> list[str]:
 
 def _read_text(lines: Iterable[str], source: str, layout: Layout) -> Iterator[Sentence]:
     numbers = count(1)
+    if layout.html:  # whose elements may be of any length
+        lines = limited(lines, f"{source}: expected HTML that can be read whole")
     for sentences in split_lines(lines, layout):
         for sentence in sentences:
             yield replace(sentence, id=f"{source.strip('<>')}-{next(numbers)}")

@@ -195,6 +195,7 @@ class Service:
                 raise ClientDisconnect
         finally:
             response.cancel()  # takes the request out of the queue
+            label_request.dropped.set()  # ends the work on it, if that has begun
             gone.cancel()
             await asyncio.gather(response, gone, return_exceptions=True)
         message = f"the server is too busy, or the text too long, to answer within {seconds:g} s"

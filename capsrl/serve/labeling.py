@@ -4,9 +4,10 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import accumulate, chain, compress, groupby, islice
 
 from fastapi import HTTPException
+from starlette.requests import ClientDisconnect
 
 from capsrl.errors import CapsrlError
 from capsrl.formats.conll09 import format_conll09
@@ -19,7 +20,11 @@ from capsrl.tables.columns import ARGUMENT_COLUMNS
 from capsrl.tables.writing import csv_parts
 from capsrl.text.reading import mark_predicates, outside, to_sentences
 
-MAX_PAIRS = 2_000_000  # of `_most_pairs`; some 15 s if all words are predicates
+# Pairs of a predicate and a word, weighted by `_weight`: those of a request if all its words are
+# predicates, those of the predicates that are found (some 5 s), and those of sentences that are
+# labeled before it is looked again whether anybody waits for them.
+MAX_PAIRS, MAX_FOUND, _AT_A_TIME = 2_000_000, 300_000, 200_000
+_TOO_LONG = "sentences are too long; split the text"
 _MAX_MESSAGE = 300  # characters; a message may quote a value of any length
 
 Texts = Sequence[Sequence[Sentence]]  # the sentences of each text of a request
@@ -70,8 +75,7 @@ def _label_group(
     """For each request its texts with their sentences labeled, or the exception it caused."""
     try:
         read = [_read_texts(labeler, request) for request in group]
-        labeled = labeler.label_sentences(chain(*chain(*read)), options=options)
-        return [[list(islice(labeled, len(text))) for text in texts] for texts in read]
+        return _label_wanted(labeler, group, read, options)
     except Exception as error:
         if len(group) == 1:
             refused = isinstance(error, CapsrlError)
@@ -80,10 +84,37 @@ def _label_group(
     return [_label_group(labeler, [request], options)[0] for request in group]
 
 
+def _label_wanted(
+    labeler: Labeler, group: Sequence[LabelRequest], read: Sequence[Texts], options: Options
+) -> list[Texts | Exception]:
+    """Label the texts, but not further for clients that have gone or ask for too much."""
+    weight = _weight(labeler, options)
+    waiting = [(n, sentence) for n, texts in enumerate(read) for sentence in chain(*texts)]
+    sizes = accumulate(weight * len(sentence) ** 2 for _, sentence in waiting)
+    labeled: list[Sentence] = []
+    costs = [0] * len(group)
+    for _, piece in groupby(waiting, key=lambda _: next(sizes) // _AT_A_TIME):
+        owners, sentences = zip(*piece, strict=True)
+        wanted = [not group[n].dropped.is_set() and costs[n] <= MAX_FOUND for n in owners]
+        found = labeler.label_sentences(compress(sentences, wanted), options=options)
+        for owner, sentence, is_wanted in zip(owners, sentences, wanted, strict=True):
+            labeled.append(next(found) if is_wanted else sentence)
+            costs[owner] += weight * len(sentence) * len(labeled[-1].propositions)
+    rest = iter(labeled)
+    results: list[Texts | Exception] = []
+    for request, texts, cost in zip(group, read, costs, strict=True):
+        results.append([list(islice(rest, len(text))) for text in texts])
+        if cost > MAX_FOUND:
+            results[-1] = HTTPException(422, _TOO_LONG)
+        elif request.dropped.is_set():
+            results[-1] = ClientDisconnect()
+    return results
+
+
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
     texts = [to_sentences(text, request.options.layout) for text in request.texts]
     if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
-        raise HTTPException(422, "sentences are too long; split the text")
+        raise HTTPException(422, _TOO_LONG)
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
@@ -92,12 +123,15 @@ def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
 def _most_pairs(labeler: Labeler, sentences: Iterable[Sentence], options: Options) -> int:
     """The most pairs of words that labeling may have to score, a measure of its cost.
 
-    Every word of a sentence may be a predicate, for which every word is scored. With a trace a
-    pair counts five times for each iteration, since a trace is written as well.
+    Every word of a sentence may be a predicate, for which every word is scored.
     """
+    return _weight(labeler, options) * sum(len(sentence) ** 2 for sentence in sentences)
+
+
+def _weight(labeler: Labeler, options: Options) -> int:
+    """What a pair costs: with a trace, which is written as well, five times for each iteration."""
     iterations = options.iterations or labeler.config.capsules.iterations
-    weight = 5 * (iterations + 1) if options.trace else 1
-    return weight * sum(len(sentence) ** 2 for sentence in sentences)
+    return 5 * (iterations + 1) if options.trace else 1
 
 
 def _respond(

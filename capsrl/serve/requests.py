@@ -4,7 +4,8 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from threading import Event
 from typing import Annotated, Any, Literal, get_type_hints
 
 from fastapi import HTTPException, Request
@@ -53,9 +54,10 @@ class Limits:
 class LabelRequest:
     """Texts to label, and how.
 
-    many    whether the texts came as a list, so that the response has a list of results
-    at      offsets of the predicates in the one text; None if the model finds them
-    format  of the response
+    many     whether the texts came as a list, so that the response has a list of results
+    at       offsets of the predicates in the one text; None if the model finds them
+    format   of the response
+    dropped  is set when its client waits no longer
     """
 
     texts: tuple[str, ...]
@@ -63,6 +65,7 @@ class LabelRequest:
     options: Options
     at: tuple[int, ...] | None = None
     format: Format = "json"
+    dropped: Event = field(default_factory=Event, compare=False)
 
     @property
     def characters(self) -> int:

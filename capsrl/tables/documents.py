@@ -273,8 +273,14 @@ def _is_known(path: str, suffixes: Collection[str]) -> bool:
 
 
 def _find(path: str) -> list[str]:
-    """The files of a folder, or of what a pattern stands for, or the path itself."""
-    matches = [path] if os.path.exists(path) else sorted(glob.glob(path, recursive=True))
+    """The files of a folder, or of what a pattern stands for, or the path itself.
+
+    A pipe or device must be named: one among many files may block, or never end.
+    """
+    matches = [path]
+    if not os.path.exists(path):
+        found = sorted(glob.glob(path, recursive=True))
+        matches = [each for each in found if os.path.isdir(each) or _is_file(Path(each))]
     files = ([*map(str, files_of(each))] if os.path.isdir(each) else [each] for each in matches)
     return [*chain.from_iterable(files)]
 

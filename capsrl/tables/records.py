@@ -16,11 +16,10 @@ from io import TextIOWrapper
 from itertools import chain, count
 from typing import IO, Any, NamedTuple
 
-from capsrl.files.opening import guess_encoding, has_byte_lines
+from capsrl.files.opening import MAX_LINE, guess_encoding, has_byte_lines
 
 DELIMITERS = (",", ";", "\t", "|")
 _SKIP = 1 << 16  # bytes that are skipped at a time in a file that cannot seek
-MAX_LINE = 1 << 24  # bytes of a line, and characters of a CSV cell
 ESCAPE = "capsrl.escape"  # how undecodable bytes are read: as lone surrogates
 _BAD_BYTE = re.compile("[\udc00-\udcff]")  # these surrogates
 _SEPARATOR = re.compile(r"sep=(.)\s*")  # a line that Excel puts before the header

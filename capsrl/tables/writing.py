@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import IO, TYPE_CHECKING, Any
 
 from capsrl.formats.jsonl import format_object, sentence_to_dict
@@ -17,6 +17,7 @@ from capsrl.tables.records import without_surrogates
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_FORMULAS = ("=", "+", "-", "@", "\t", "\r", "\n")  # how cells begin that spreadsheets may run
 TABLES = ("csv", "tsv", "parquet")  # formats of tables; JSON lines are one too
 ROW_GROUP = 4 << 20  # bytes that are held until they are written as a row group of a Parquet file
 BATCH = 1_000  # rows that are converted to Arrow at a time
@@ -29,11 +30,13 @@ class WriteOptions:
     format  jsonl, or one of TABLES
     rows    what a row is: an argument, a proposition or a sentence
     passed  the other columns of the documents that tables have, and JSON lines if they were chosen
+    escape  put an apostrophe before cells of CSV and TSV that a spreadsheet would take for formulas
     """
 
     format: str = "jsonl"
     rows: str = "sentence"
     passed: Passed = NOTHING
+    escape: bool = False
 
 
 def text_parts(labeled: Iterable[DocumentSentence], options: WriteOptions) -> Iterator[str]:
@@ -41,7 +44,8 @@ def text_parts(labeled: Iterable[DocumentSentence], options: WriteOptions) -> It
     if options.format != "jsonl":
         delimiter = "\t" if options.format == "tsv" else ","
         columns = columns_of(options.rows, options.passed)
-        return csv_parts(table_rows(labeled, options), columns, delimiter=delimiter)
+        rows = table_rows(labeled, options)
+        return csv_parts(rows, columns, delimiter=delimiter, escape=options.escape)
     if options.rows != "sentence":
         return map(format_object, table_rows(labeled, options))
     return json_lines(labeled, options.passed)
@@ -88,20 +92,23 @@ def json_lines(
 
 
 def csv_parts(
-    rows: Iterable[Cells], columns: Sequence[Column], *, delimiter: str = ","
+    rows: Iterable[Cells],
+    columns: Sequence[Column],
+    *,
+    delimiter: str = ",",
+    escape: bool = False,
 ) -> Iterator[str]:
     """Yield the header and the rows of a CSV file, as in RFC 4180, with newlines at line ends.
 
-    Null is an empty cell; lists and nested tables are JSON.
+    Null is an empty cell; lists and nested tables are JSON. `escape` is that of WriteOptions.
     """
     record = _Record()
     # The csv module quotes cells with \r only if that is part of the line end.
     writer = csv.writer(record, delimiter=delimiter, lineterminator="\r\n")
     names = [column.name for column in columns]
-    writer.writerow(names)
-    yield record.text()
-    for row in rows:
-        writer.writerow([_csv_cell(row[name]) for name in names])
+    for cells in chain([names], ([row[name] for name in names] for row in rows)):
+        values = map(_csv_cell, cells)
+        writer.writerow(map(_escaped, values) if escape else values)
         yield record.text()
 
 
@@ -142,3 +149,7 @@ def _csv_cell(value: object) -> object:
     if isinstance(value, str):
         return without_surrogates(value)
     return value if isinstance(value, bool | int | float) else as_text(value)
+
+
+def _escaped(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULAS) else value

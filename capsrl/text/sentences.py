@@ -26,6 +26,7 @@ from capsrl.text.tokenizer import BLANK, EMOTICON, word_ends
 
 Break = tuple[Span, Span]  # two lines, one after the other
 
+MAX_PARAGRAPH = 1_000_000  # characters, all of whose sentences are held at a time
 MAX_WORDS = 256  # EWT's longest sentence has 159 words; attention is quadratic in this
 _WRAPPED = range(40, 121)  # usual widths of text whose lines were broken to fit a page
 _MAYBE_WRAPPED = range(20, 200)  # unusual ones, for which all lines of a paragraph must be full
@@ -106,20 +107,31 @@ def iter_paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
     Blank lines separate paragraphs, so no sentence is cut: splitting each paragraph gives the
     sentences of the whole file. Lines come without their ends, as from `files.read_lines`, and are
-    joined by a newline. `start` is the offset of the paragraph in all lines joined that way.
+    joined by a newline. `start` is the offset of the paragraph in all lines joined that way. One
+    without end ends after MAX_PARAGRAPH characters, or with the line that has these.
     """
     paragraph: list[str] = []
     start = end = 0
     for line in lines:
-        if _STRETCH.search(line):
+        is_blank = not _STRETCH.search(line)
+        if not is_blank:
             start = start if paragraph else end
             paragraph.append(line)
-        elif paragraph:
-            yield start, "\n".join(paragraph)
-            paragraph = []
         end += len(line) + 1
+        if paragraph and (is_blank or end - start > MAX_PARAGRAPH):
+            yield from _pieces(start, "\n".join(paragraph))
+            paragraph = []
     if paragraph:
         yield start, "\n".join(paragraph)
+
+
+def _pieces(start: int, text: str) -> Iterator[tuple[int, str]]:
+    """A text in pieces that end at blanks, if it is much too long."""
+    while len(text) > 2 * MAX_PARAGRAPH:
+        end = text.rfind(" ", 1, MAX_PARAGRAPH) + 1 or MAX_PARAGRAPH
+        yield start, text[:end]
+        start, text = start + end, text[end:]
+    yield start, text
 
 
 def _iter_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:

@@ -52,6 +52,12 @@ class CalibrationFit:
     before: CalibrationScores
     after: CalibrationScores
 
+    @property
+    def worse(self) -> list[str]:
+        """The kinds of answers with both a higher ECE and a higher Brier score than before."""
+        pairs = {kind: (old, self.after.kinds[kind]) for kind, old in self.before.kinds.items()}
+        return [k for k, (old, new) in pairs.items() if new.ece > old.ece and new.brier > old.brier]
+
 
 def calibrate(labeler: Labeler, gold: Sequence[Sentence]) -> CalibrationFit:
     """Label gold sentences, finding their predicates, and fit the calibration of the model.

@@ -1,24 +1,17 @@
 """Workers on Ray, which die, fail and go on; all tests share one Ray of this machine."""
 
 import json
-import os
 import shutil
-import signal
-import tempfile
-import threading
-import time
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import ray
 
-from capsrl.bulk import executor
-from capsrl.bulk.executor import DIED, connected, count_workers, worker_resources
+from capsrl.bulk.connection import connected
+from capsrl.bulk.executor import DIED, count_workers, worker_resources
 from capsrl.bulk.job import Job
 from capsrl.bulk.run import label_in_bulk
-from capsrl.bulk.storage import try_lock
 from capsrl.errors import ConfigError, DataError
 from capsrl.tables.writing import WriteOptions
 from tests.helpers.bulk_runs import make_texts, outputs, write_texts
@@ -244,22 +237,6 @@ def test_a_damaged_page_sets_its_shard_aside(run):
     assert [row["document"] for row in read_rows("out")] == list("01234567") + ["10", "11"]
 
 
-def test_folders_of_killed_runs_are_removed(tmp_path, monkeypatch):
-    """Those whose lock nobody holds, whatever the number of their process is."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    dead, alive, begun = (tmp_path / f"capsrl-ray-{n}" for n in ("dead", "alive", "begun"))
-    for folder in (dead, alive, begun):
-        folder.mkdir()
-    (dead / "capsrl.lock").touch()
-    with open(alive / "capsrl.lock", "wb") as lock:
-        assert try_lock(lock)
-        with executor._temporary_folder() as first, executor._temporary_folder() as second:
-            assert sorted(map(str, tmp_path.iterdir())) == sorted(
-                [first, second, str(alive), str(begun)]
-            )
-    assert sorted(tmp_path.iterdir()) == [alive, begun]
-
-
 @pytest.mark.slow
 def test_a_file_url(run, tmp_path):
     status = run(make_texts(5), f"file://{tmp_path}/there")
@@ -285,31 +262,6 @@ class Slow(FragileWorker):
         while Path("in.jsonl").stat().st_size > 3:
             pass
         return super().run(task, parts, name)
-
-
-class Stopped(BaseException):
-    """What the handler of a signal raises."""
-
-
-@pytest.mark.parametrize("call", [lambda ref: ray.wait([ref], timeout=20), ray.get])
-def test_sigterm_while_ray_waits(call):
-    """Its handler is called, whatever it raises; Ray alone would make that a SystemError."""
-
-    def stop(number, frame):
-        raise Stopped
-
-    before = signal.signal(signal.SIGTERM, stop)
-    ref = ray.remote(lambda: time.sleep(20)).remote()
-    timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM))
-    try:
-        timer.start()
-        with pytest.raises(Stopped), executor._terminating_as_ctrl_c():
-            call(ref)
-        assert signal.getsignal(signal.SIGTERM) is stop
-    finally:
-        timer.cancel()
-        signal.signal(signal.SIGTERM, before)
-        ray.cancel(ref, force=True)
 
 
 def test_workers_fit_into_the_cores():

@@ -228,3 +228,17 @@ def test_digest_is_that_of_the_file(tmp_path):
     assert found.n_rows == len(TEXTS)
     assert found.firsts.tolist() == [0, 10, 20]
     assert np.all(found.offsets[1:] > 0)
+
+
+def test_plans_have_no_passwords(tmp_path, memory_files):
+    """Given again, also another password, the inputs are found by the rest of their URLs."""
+    url = "memory://mira:S3CRET@box/a.csv"
+    memory_files.pipe(url.removeprefix("memory:/"), b"text\nDogs bark.\n")
+    folder = Folder(str(tmp_path))
+    Plan(SETTINGS, 5, [scan(make_input(url), 5)]).write(folder)
+    assert b"S3CRET" not in (tmp_path / "plan.jsonl").read_bytes()
+    plan = read_plan(folder, [url])
+    assert plan.parts(0)[0].path == url
+    assert find_added(plan, [url, "b.csv"], "out") == ["b.csv"]
+    with pytest.raises(ConfigError, match="memory://box/a.csv is missing"):
+        find_added(read_plan(folder), ["b.csv"], "out")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from capsrl.bulk import executor, storage
+from capsrl.bulk import connection, storage
 from capsrl.bulk.job import Job
 from capsrl.bulk.monitor import RunLog, write_status
 from capsrl.bulk.plan import Plan, read_plan, scan
@@ -74,6 +74,20 @@ def test_other_inputs_are_refused(begun):
         label_in_bulk(["-"], begun)
     with pytest.raises(ConfigError, match="none.csv: no such file"):
         label_in_bulk(["none.csv"], begun)
+
+
+def test_pipes_are_refused(tmp_path):
+    os.mkfifo(tmp_path / "in.jsonl")
+    with pytest.raises(ConfigError, match=r"in.jsonl: a pipe or device cannot be read again;"):
+        label_in_bulk([str(tmp_path / "in.jsonl")], Job(output=str(tmp_path / "out")))
+
+
+def test_urls_that_differ_in_secrets(tmp_path, memory_files):
+    urls = [f"memory://{name}:S3CRET@box/a.csv" for name in ("mira", "omar")]
+    for url in urls:
+        memory_files.pipe(url.removeprefix("memory:/"), b"text\n")
+    with pytest.raises(ConfigError, match="two inputs differ in the password or query of a URL"):
+        label_in_bulk(urls, Job(output=str(tmp_path / "out")))
 
 
 def test_the_output_is_no_input(begun):
@@ -240,4 +254,4 @@ def test_a_run_that_is_stopped_goes_on(tmp_path, mark, number):
     wait_for(lambda: not processes(mark), seconds=30)
     # Nothing is left in the folder for temporary files, also not of killed runs.
     folders = Path(tempfile.gettempdir()).glob("capsrl-ray-*")
-    assert [path for path in folders if executor._is_abandoned(f"{path}/capsrl.lock")] == []
+    assert [path for path in folders if connection._is_abandoned(path)] == []

@@ -47,6 +47,10 @@ STATUS = {
             ["a.csv", "out", "--rows", "word"],
             "--rows: expected argument, proposition or sentence, got word",
         ),
+        (
+            ["a.csv", "out", "--escape-formulas"],
+            "--escape-formulas: expected csv or tsv, got jsonl",
+        ),
         (["a.csv", "out", "--device", "tpu"], "--device: expected auto, cpu or cuda, got tpu"),
         (["a.csv", "out"], "a.csv: expected a column 'text' with the texts, got 'x'"),
         (["a.csv", "out", "--shard-size", "9"], "a.csv: expected a column 'text' with the texts"),

@@ -1,6 +1,7 @@
 """`capsrl calibrate` with a network that has learned nothing."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -69,12 +70,23 @@ def test_mistakes_are_told_in_one_line(capsrl, model, tmp_path, arguments, messa
     assert not (model / "calibration.json").exists()
 
 
+def test_a_calibration_that_makes_things_worse_is_not_saved(capsrl, tmp_path):
+    """Twelve sentences are too few to calibrate a good model."""
+    calibrate = ("calibrate", "en", TINY, "--device", "cpu", "--out", "own")
+    done = capsrl(*calibrate)
+    assert done.code == 2 and "ECE before" in done.out
+    assert re.search(r"tiny.conll09: the probabilities of [a-z ]+ got worse, so nothing", done.err)
+    assert not (tmp_path / "own").exists()
+    assert capsrl(*calibrate, "--force").code == 0
+    assert (tmp_path / "own" / "calibration.json").exists()
+
+
 def test_models_that_ship_are_not_changed(capsrl, tmp_path):
     before = (shipped_models()["en"] / "calibration.json").read_bytes()
     done = capsrl("calibrate", "en", TINY)
     assert (done.code, done.out) == (2, "")
     assert done.err == "error: en: ships with capsrl; name a folder for a copy with --out\n"
-    done = capsrl("calibrate", "en", TINY, "--device", "cpu", "--out", "own")
+    done = capsrl("calibrate", "en", TINY, "--device", "cpu", "--out", "own", "--force")
     assert (done.code, done.err) == (0, "own/calibration.json written\n")
     assert (tmp_path / "own" / "calibration.json").read_bytes() != before
     assert (shipped_models()["en"] / "calibration.json").read_bytes() == before

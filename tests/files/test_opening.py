@@ -10,6 +10,7 @@ import pytest
 import zstandard
 
 from capsrl.errors import ConfigError, DataError
+from capsrl.files import opening
 from capsrl.files.opening import name_of, open_writer, read_lines, suffix_of
 
 PACK = {
@@ -314,3 +315,25 @@ def test_stdout_is_utf8_and_stays_open(monkeypatch):
     with pytest.raises(DataError, match="<stdout>: .*surrogate U.DC00"), open_writer("-") as file:
         file.write("\udc00")
     assert not buffer.closed
+
+
+def test_the_suffix_of_a_signed_url():
+    assert suffix_of("https://host/a.CSV.gz?sig=S3CRET.x") == ".csv"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_long_lines_are_refused(tmp_path, monkeypatch, suffix, encoding):
+    """They would be held whole: a megabyte of .gz may be one of gigabytes."""
+    monkeypatch.setattr(opening, "MAX_LINE", 8)
+    path = put(tmp_path, suffix, "123456\n12345678\n".encode(encoding))
+    lines = read_lines(path, encoding=encoding)
+    assert next(lines) == "123456"
+    with pytest.raises(DataError, match=f"{path.name}:2: expected a line of less than 8 bytes"):
+        next(lines)
+
+
+def test_what_is_read_whole_is_limited(monkeypatch):
+    monkeypatch.setattr(opening, "MAX_LINE", 8)
+    assert list(opening.limited(["abc", "abc"], "x")) == ["abc", "abc"]
+    with pytest.raises(DataError, match="a.html: expected less, got more than 8 characters"):
+        list(opening.limited(["abc", "abcd"], "a.html: expected less"))

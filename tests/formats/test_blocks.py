@@ -1,6 +1,7 @@
 import pytest
 
 from capsrl.errors import DataError
+from capsrl.formats import blocks
 from capsrl.formats.blocks import (
     Block,
     filled,
@@ -84,3 +85,13 @@ def test_ids_and_names():
     assert format_ids(3) == ("1", "2", "3")
     assert name_sentence(Sentence(tuple("abcdef"), id="s1")) == "sentence 's1'"
     assert name_sentence(Sentence(tuple("abcdef"))) == "sentence 'a b c d e'"
+
+
+def test_sentences_without_end_are_refused(monkeypatch):
+    """A file without blank lines would be held whole."""
+    monkeypatch.setattr(blocks, "MAX_LINE", 8)
+    lines = ["# a", "1\tb", "", "1\tdogs", "2\tbark"]
+    found = read_blocks(lines, source="x.conllu", comment="#")
+    assert next(found).rows == ["1\tb"]
+    with pytest.raises(DataError, match="x.conllu:5: expected sentences of at most 8 characters"):
+        next(found)

@@ -6,6 +6,7 @@ import json
 
 import pytest
 from fastapi import HTTPException
+from starlette.requests import ClientDisconnect
 
 from capsrl.formats.conll09 import read_conll09
 from capsrl.options import Options
@@ -78,6 +79,44 @@ def test_traces_of_long_sentences_are_refused(tiny):
     assert refused.status_code == 422
     assert refused.detail == "sentences are too long; split the text"
     assert isinstance(answered, LabelResponse)
+
+
+class Watched:
+    """A labeler that counts the sentences it labels, and calls a function after each piece."""
+
+    def __init__(self, labeler, after=lambda: None):
+        self._labeler, self._after, self.n_sentences = labeler, after, 0
+
+    def __getattr__(self, name):
+        return getattr(self._labeler, name)
+
+    def label_sentences(self, sentences, **options):
+        found = list(self._labeler.label_sentences(sentences, **options))
+        self.n_sentences += len(found)
+        self._after()
+        return iter(found)
+
+
+def test_work_ends_when_too_many_predicates_are_found(labeler):
+    """20 kB of *is go* would take a minute on a busy core; a text as long without them is fine."""
+    watched = Watched(labeler)
+    costly = LabelRequest(("is go " * 3300,), False, FOUND)
+    refused = one_response(watched, costly)
+    assert (refused.status_code, refused.detail) == (422, "sentences are too long; split the text")
+    assert 3 <= watched.n_sentences < 15  # of 26
+    long = LabelRequest(("the old red book of my friend and " * 500,), False, FOUND)
+    assert one_response(labeler, long).n_words == 4000
+
+
+def test_work_ends_when_its_client_has_gone(tiny):
+    requests = [LabelRequest(("go now and " * 400,), False, FOUND) for _ in range(2)]
+    watched = Watched(tiny, requests[0].dropped.set)
+    gone, answered = label_requests(watched, requests, "{}")
+    assert isinstance(gone, ClientDisconnect)
+    assert answered.n_words == 1200
+    assert watched.n_sentences < 2 * len(answered.sentences)
+    alone = one_response(tiny, requests[1])
+    assert same(json.loads(answered.body), json.loads(alone.body) | {"model": {}})
 
 
 def test_csv(labeler):

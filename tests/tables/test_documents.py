@@ -2,6 +2,7 @@ import bz2
 import gzip
 import json
 import lzma
+import os
 from itertools import pairwise
 
 import pyarrow as pa
@@ -334,6 +335,21 @@ def test_links_to_folders_are_not_followed(tree):
     assert find_inputs([tree / "d"]) == [
         str(tree / "d" / name) for name in ("a/x.csv.gz", "b/x.csv", "z.csv")
     ]
+
+
+def test_pipes_are_read_only_if_they_are_named(tmp_path):
+    (tmp_path / "a.csv").touch()
+    os.mkfifo(tmp_path / "b.csv")
+    for path in (tmp_path, tmp_path / "*.csv"):
+        assert find_inputs([path]) == [str(tmp_path / "a.csv")]
+    assert find_inputs([tmp_path / "b.csv"]) == [str(tmp_path / "b.csv")]
+
+
+def test_names_of_documents_have_no_passwords(memory_files):
+    memory_files.pipe("/mira:S3CRET@box/a.csv", b"text\nDogs bark.\n,\n")
+    found = list(read_documents("memory://mira:S3CRET@box/a.csv"))
+    assert [each.id for each in found] == ["memory://box/a.csv:1", "memory://box/a.csv:2"]
+    assert found[1].place == "memory://box/a.csv, row 2"
 
 
 def test_urls(memory_files):

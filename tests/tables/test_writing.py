@@ -156,3 +156,17 @@ def test_lines_of_json_without_a_sentence():
     ]
     for line in lines:
         Draft202012Validator(json_schema()).validate(line)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(",\t"))
+def test_no_cell_begins_a_formula(text, delimiter):
+    """Escaped, that is: with the apostrophe by which spreadsheets know text."""
+    columns = [Column(name, "string", "") for name in ("text", "=cmd|' /C calc'!A0")]
+    rows = [{each.name: value for each, value in zip(columns, (text, -5), strict=True)}]
+    for escape in (True, False):
+        parts = csv_parts(rows, columns, delimiter=delimiter, escape=escape)
+        read = csv.reader(io.StringIO("".join(parts), newline=""), delimiter=delimiter)
+        header, [cell, number] = read
+        assert header == ["text", "'" * escape + columns[1].name]
+        assert cell == "'" * (escape and text[:1] in set("=+-@\t\r\n")) + text
+        assert number == "-5"  # a number is one

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from capsrl.text import Layout
+from capsrl.text import sentences as splitting
 from capsrl.text.sentences import (
     MAX_WORDS,
     iter_paragraphs,
@@ -333,6 +334,22 @@ def test_splitting_by_paragraphs_gives_the_sentences_of_the_whole(text):
     parts = list(iter_paragraphs(text.split("\n")))
     assert [s for _, part in parts for s in sentences(part)] == sentences(text)
     assert all(text[start:].startswith(part) for start, part in parts)
+
+
+def test_paragraphs_without_end_are_cut(monkeypatch):
+    """Otherwise a file without blank lines would be held whole: all its sentences."""
+    monkeypatch.setattr(splitting, "MAX_PARAGRAPH", 20)
+    lines = ["Dogs bark.", "Cats sleep.", "Birds sing.", "", "word " * 10 + "x" * 50]
+    text = "\n".join(lines)
+    parts = list(iter_paragraphs(lines))
+    assert [part for _, part in parts[:3]] == [
+        "Dogs bark.\nCats sleep.",
+        "Birds sing.",
+        "word " * 4,
+    ]
+    assert all(text.startswith(part, start) for start, part in parts)
+    assert "".join(part for _, part in parts[2:]) == lines[-1]
+    assert max(len(part) for _, part in parts) <= 40
 
 
 def test_paragraphs_are_yielded_before_the_file_ends():

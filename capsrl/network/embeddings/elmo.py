@@ -20,7 +20,7 @@ from capsrl.errors import ConfigError, DataError, ModelError, install_hint
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 from capsrl.network.embeddings.source import Inputs, WordSource
 from capsrl.network.encoder import reversed_order, take
-from capsrl.predict.folder import read_json
+from capsrl.predict.folder import check_file, read_json
 from capsrl.predict.subwords import Marked
 from capsrl.sentence import Sentence
 
@@ -31,6 +31,10 @@ _REQUIRED = {
     "lstm": ("dim", "n_layers", "projection_dim"),
     "char_cnn": ("activation", "embedding", "filters", "max_characters_per_token"),
 }
+
+
+_MOST, _MOST_CHARACTERS = 1 << 20, 1000  # of any size; of the characters of a word
+_PACKED = 100  # times smaller than their content arrays may be in the file, if they are compressed
 
 
 @dataclass(frozen=True)
@@ -260,6 +264,7 @@ def read_elmo(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
     """
     options = _read_options(_only_file(Path(folder), "*options.json"))
     path = _only_file(Path(folder), "*weights.hdf5")
+    check_file(path, limit=None)
     try:
         import h5py
     except ImportError:
@@ -292,7 +297,26 @@ def _read_options(path: Path) -> dict[str, Any]:
     activation = options["char_cnn"]["activation"]
     if activation not in ("relu", "tanh"):
         raise DataError(f"{path}: expected char_cnn.activation relu or tanh, got {activation!r}")
+    if not _are_sizes(options["lstm"], options["char_cnn"]):
+        raise DataError(f"{path}: expected sizes from 0 to {_MOST:,} that fit together, got others")
     return options
+
+
+def _are_sizes(lstm: Mapping[str, Any], cnn: Mapping[str, Any]) -> bool:
+    """Whether the numbers can be those of a model; the weights say whether they are."""
+    clips = [lstm.get("cell_clip") or 0, lstm.get("proj_clip") or 0]
+    try:
+        lengths, counts = zip(*cnn["filters"], strict=True)
+        sizes = [lstm["dim"], lstm["n_layers"], lstm["projection_dim"], cnn["embedding"]["dim"]]
+        sizes += [cnn.get("n_highway") or 0, cnn["max_characters_per_token"], *lengths, *counts]
+    except (LookupError, TypeError, ValueError):
+        return False
+    if not all(isinstance(size, int) and 0 <= size <= _MOST for size in sizes):
+        return False
+    # A word has a start and an end besides its characters. No weights tell how many it may have.
+    fits = 3 <= cnn["max_characters_per_token"] <= _MOST_CHARACTERS
+    fits &= 1 <= min(lengths) <= max(lengths) <= cnn["max_characters_per_token"]
+    return fits and all(isinstance(clip, int | float) for clip in clips)
 
 
 def _read_arrays(
@@ -312,6 +336,8 @@ def _read_arrays(
                 f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
                 "do options and weights belong together?"
             )
+        if _PACKED * file[name].id.get_storage_size() < file[name].nbytes:  # it was never written
+            raise DataError(f"{path}: expected {name} with {file[name].nbytes:,} bytes, got fewer")
         return np.asarray(file[name], dtype=np.float32)
 
     cnn, lstm = options["char_cnn"], options["lstm"]

@@ -266,6 +266,8 @@ def subword_hashes(word: str, *, shortest: int, longest: int) -> Iterator[int]:
 
 
 def _open_map(path: Path) -> mmap.mmap:
+    if path.exists() and not path.is_file():  # a pipe would block
+        raise DataError(f"{path}: expected a file of word vectors, got a folder, pipe or device")
     try:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -2,13 +2,14 @@
 
 import builtins
 import json
+import os
 
 import numpy as np
 import pytest
 import torch
 from torch.testing import assert_close
 
-from capsrl.errors import ConfigError, DataError
+from capsrl.errors import ConfigError, DataError, ModelError
 from capsrl.network.embeddings.elmo import FILLER, WORD_END, WORD_START, Elmo, read_elmo
 from capsrl.sentence import Sentence
 
@@ -366,4 +367,49 @@ def test_without_h5py(small, monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ConfigError, match=r"ELMo needs h5py: pip install 'capsrl\[elmo\]'"):
+        read_elmo(small)
+
+
+@pytest.mark.parametrize(
+    ("part", "key", "value"),
+    [
+        ("lstm", "n_layers", 2**63),
+        ("lstm", "dim", "7"),
+        ("lstm", "projection_dim", -3),
+        ("lstm", "cell_clip", "wide"),
+        ("char_cnn", "n_highway", 10**9),
+        ("char_cnn", "embedding", 4),
+        ("char_cnn", "filters", [[1, 3], [2]]),
+        ("char_cnn", "filters", [[13, 3]]),
+        ("char_cnn", "filters", []),
+        ("char_cnn", "max_characters_per_token", 2),
+        ("char_cnn", "max_characters_per_token", 10**9),
+    ],
+)
+def test_sizes_are_checked_before_memory_is_taken(small, part, key, value):
+    """Also in a model folder, where there is nothing but the options."""
+    options = OPTIONS | {part: OPTIONS[part] | {key: value}}
+    next(small.glob("*options.json")).write_text(json.dumps(options))
+    (small / "saved").mkdir()
+    (small / "saved" / "options.json").write_text(json.dumps(options))
+    with pytest.raises(DataError, match=r"options.json: expected sizes from 0 to 1,048,576 that"):
+        read_elmo(small)
+    with pytest.raises(ModelError, match=r"options.json: expected sizes from 0 to 1,048,576 that"):
+        Elmo.from_saved(small / "saved")
+
+
+def test_arrays_that_were_never_written(small):
+    """A file of a kilobyte may tell of an array of gigabytes."""
+    with h5py.File(next(small.glob("*weights.hdf5")), "a") as file:
+        del file["CNN_proj/b_proj"]
+        file.create_dataset("CNN_proj/b_proj", (2,), np.float32, chunks=True)
+    with pytest.raises(DataError, match=r"expected CNN_proj/b_proj with 8 bytes, got fewer"):
+        read_elmo(small)
+
+
+def test_pipes(small):
+    file = next(small.glob("*weights.hdf5"))
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(ModelError, match=r"weights.hdf5: expected a file, got a pipe or device"):
         read_elmo(small)

@@ -1,4 +1,5 @@
 import copy
+import os
 import pickle
 import struct
 
@@ -244,3 +245,10 @@ def test_subwords_equal_all_slices(word, shortest, extra):
             value = ((value ^ (byte if byte < 128 else byte + 0xFFFFFF00)) * 16777619) % 2**32
         expected.append(value)
     assert list(subword_hashes(word, shortest=shortest, longest=longest)) == expected
+
+
+def test_pipes_are_refused(tmp_path):
+    """A model folder names the file of its vectors, and may come from anywhere."""
+    os.mkfifo(tmp_path / "a.vec")
+    with pytest.raises(DataError, match="a.vec: expected a file of word vectors, got a folder,"):
+        TextVectors(tmp_path / "a.vec")
