@@ -214,3 +214,18 @@ def test_by_keyboard_alone(browser, url, width, scheme):
     press(page.get_by_role("link", name="Roles"))
     playwright.expect(page.locator("#roles dl")).to_be_visible()
     page.close()
+
+
+@needs_browser
+@pytest.mark.parametrize(("width", "scheme"), [(320, "light"), (1280, "dark")])
+def test_note_on_text_in_another_language(browser, url, width, scheme):
+    page = open_page(browser, url, width=width, color_scheme=scheme)
+    page.goto(
+        "/#" + urlencode({"text": "Gestern hat der alte Mann seinen Hund im Garten gesucht."})
+    )
+    playwright.expect(page.get_by_role("note")).to_contain_text("does not look like English")
+    assert find_barriers(page) == [] and scroll_width(page) <= width
+    page.get_by_label("English text").fill(STORY)
+    page.get_by_role("button", name="Label", exact=True).click()
+    playwright.expect(page.get_by_role("note")).to_be_hidden()
+    page.close()
