@@ -7,8 +7,8 @@ Servers of the shipped model, and clients in this process:
    short sentence per request, once with texts of up to three sentences.
 2. Texts are sent at four times that rate, without waiting for responses. Every response must be
    200 or 503, every 200 must equal the answer of the library, and memory must not grow.
-Exits with 1 if any of these checks fails. Another version has its own model; its answers are not
-checked.
+Exits with 1 if any of these checks fails. Another version has its own model, unless `--model` names
+one for all servers; its answers are not checked.
 """
 
 import argparse
@@ -221,7 +221,9 @@ class Measured:
 
     def __str__(self) -> str:
         each = self.processor / max(1, self.outcomes["200"]) * 1000
-        shown = f"{median(self.rates):6.1f} requests/s, median {median(self.seconds) * 1000:.0f} ms"
+        spread = f"{min(self.rates):.0f} to {max(self.rates):.0f}"
+        shown = f"{median(self.rates):6.1f} requests/s ({spread}), "
+        shown += f"median {median(self.seconds) * 1000:.0f} ms"
         return f"{shown}, {each:.2f} ms of processor time each, {dict(self.outcomes)}"
 
 
@@ -229,12 +231,13 @@ def measure_throughput(
     name: str, texts: list[str], answers: dict[str, Json], options: argparse.Namespace
 ) -> float:
     """Measurement 1; returns the rate in batches."""
+    model = ["--model", options.model]
     kinds: dict[str, tuple[Path, list[str], dict[str, Json]]] = {
-        "in batches": (ROOT, [], answers),
-        "one at a time": (ROOT, ["--batch", "1"], answers),
+        "in batches": (ROOT, model, answers),
+        "one at a time": (ROOT, [*model, "--batch", "1"], answers),
     }
     if options.old is not None:
-        kinds["old"] = (options.old.resolve(), [], {})
+        kinds["old"] = (options.old.resolve(), model, {})
     measured = {kind: Measured() for kind in kinds}
     with ExitStack() as stack:
         servers = {
@@ -259,10 +262,10 @@ def measure_throughput(
 
 
 def measure_overload(
-    texts: list[str], answers: dict[str, Json], seconds: float, rate: float
+    texts: list[str], answers: dict[str, Json], model: str, seconds: float, rate: float
 ) -> bool:
     """Measurement 3; returns whether all checks passed."""
-    with server() as (port, process):
+    with server("--model", model) as (port, process):
         # Full batches are faster than those of 16 clients, so the capacity is measured again;
         # after that the server has allocated the memory that full batches need.
         warm = Client(port, answers)
@@ -298,16 +301,17 @@ def main() -> None:
     parser.add_argument("--short", type=float, default=4, help="seconds of each other turn")
     parser.add_argument("--turns", type=int, default=3, help="turns of each server")
     parser.add_argument("--old", type=Path, help="checkout of another version to compare with")
+    parser.add_argument("--model", default="en", help="model of all servers")
     options = parser.parse_args()
     sentences, texts = make_texts()
-    labeled = capsrl.load().label_many([*sentences, *texts])
+    labeled = capsrl.load(options.model).label_many([*sentences, *texts])
     answers: dict[str, Json] = {
         text: {"sentences": [sentence.standalone().to_dict() for sentence in result]}
         for text, result in zip([*sentences, *texts], labeled, strict=True)
     }
     measure_throughput("a sentence each", sentences, answers, options)
     rate = measure_throughput("a text each", texts, answers, options)
-    good = measure_overload(texts, answers, options.seconds, rate)
+    good = measure_overload(texts, answers, options.model, options.seconds, rate)
     print("all checks passed" if good else "a check FAILED")
     sys.exit(0 if good else 1)
 

@@ -317,7 +317,9 @@ def test_iterations_and_trace(labeler):
                     role = trace.roles.index(argument.role)
                     believed = trace.beliefs[-1, argument.word, role]
                     assert believed == pytest.approx(argument.probability, abs=1e-6)
-                kept = [(each.word, each.role) for each in role_histories(proposition) if each.kept]
+                kept = [
+                    (each.word, each.role) for each in role_histories(proposition) if each.argument
+                ]
                 assert kept == [(each.word, each.role) for each in proposition.arguments]
     assert labeler.label(TEXT, iterations=n_trained) == labeler.label(TEXT)
     assert labeler.label(TEXT)[0].propositions[0].trace is None

@@ -6,6 +6,6 @@ batcher.py        collects requests that arrive together into batches, worked on
 labeling.py       labels a batch of requests and writes JSON, CSV or CoNLL-2009 -> LabelResponse
 observability.py  the log, the metrics, and the middleware that feeds both
 connections.py    the HTTP server: slow clients, and draining
-openapi.py        models and examples of /openapi.json, and /docs
-page.py, static/  the page
+openapi.py        models and examples of /openapi.json
+page.py, static/  the page, and /docs
 """

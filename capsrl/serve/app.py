@@ -63,7 +63,6 @@ def make_app(
     app.state.metrics, app.state.draining = service.metrics, False  # for the server
     _add_routes(app, service, guarded)
     openapi.add_schemas(app)
-    openapi.add_docs(app)
     add_page(app, service.answer, labeler, card or read_card(labeler.folder), guarded)
     if cors:
         app.add_middleware(
@@ -80,13 +79,8 @@ def make_app(
     return app
 
 
-def _operation(summary: str) -> dict[str, Any]:
-    return {"tags": ["Operation"], "summary": summary}
-
-
 def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> None:
     unauthorized = (401,) if guarded else ()
-
     app.post(
         "/label",
         tags=["Labeling"],
@@ -97,19 +91,10 @@ def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> No
         **guarded,
     )(service.label)
 
-    @app.head("/health", include_in_schema=False)
-    @app.get("/health", response_description="Alive", **_operation("Is it alive?"))
     async def health() -> openapi.Status:
         """Whether the process is alive, and which model it runs."""
         return openapi.Status(status="ok", model=service.model)
 
-    @app.head("/ready", include_in_schema=False)
-    @app.get(
-        "/ready",
-        response_description="Ready",
-        responses=refusals(503),
-        **_operation("Does it accept requests now?"),
-    )
     async def ready() -> openapi.Status:
         """Whether a request would be accepted now."""
         if app.state.draining:
@@ -118,17 +103,20 @@ def _add_routes(app: FastAPI, service: "Service", guarded: dict[str, Any]) -> No
             raise QueueFull(seconds=1)
         return openapi.Status(status="ready", model=service.model)
 
-    @app.head("/metrics", include_in_schema=False, **guarded)
-    @app.get(
-        "/metrics",
-        **_operation("Counters for Prometheus"),
-        response_class=Response,
-        responses={200: openapi.METRICS, **refusals(*unauthorized)},
-        **guarded,
-    )
     async def metrics() -> Response:
         """Counters and histograms for Prometheus."""
         return Response(service.metrics.text(), headers={"Content-Type": CONTENT_TYPE_LATEST})
+
+    counters = {200: openapi.METRICS, **refusals(*unauthorized)}
+    guarded = {"response_class": Response, "responses": counters, **guarded}
+    for endpoint, summary, options in (
+        (health, "Is it alive?", {}),
+        (ready, "Does it accept requests now?", {"responses": refusals(503)}),
+        (metrics, "Counters for Prometheus", guarded),
+    ):
+        path = f"/{endpoint.__name__}"
+        app.get(path, tags=["Operation"], summary=summary, **options)(endpoint)
+        app.head(path, include_in_schema=False, **options)(endpoint)
 
 
 class Service:
@@ -177,8 +165,8 @@ class Service:
             label_request = await read_request(request, self.limits, format)
         log_fields(request, texts=len(label_request.texts), characters=label_request.characters)
         response = await self._respond(request, label_request)
-        counts = {"sentences": len(response.sentences), "propositions": response.n_propositions}
-        log_fields(request, **counts)
+        found = sum(len(each.propositions) for each in response.sentences)
+        log_fields(request, sentences=len(response.sentences), propositions=found)
         return response
 
     async def _respond(self, request: Request, label_request: LabelRequest) -> LabelResponse:

@@ -113,9 +113,7 @@ class Batcher(Generic[Item, Result]):
         return batch
 
     def _finish(
-        self,
-        batch: list[_Ticket[Item, Result]],
-        work: "asyncio.Future[Sequence[Result | Exception]]",
+        self, batch: list[_Ticket[Item, Result]], work: asyncio.Future[Sequence[Result | Exception]]
     ) -> None:
         """Hand out the results of a batch and start the next."""
         error = work.exception()

@@ -38,16 +38,6 @@ class LabelResponse:
     sentences: Sequence[Sentence] = ()
     many: bool = False
 
-    @property
-    def n_words(self) -> int:
-        """The number of words in the sentences."""
-        return sum(map(len, self.sentences))
-
-    @property
-    def n_propositions(self) -> int:
-        """The number of propositions in the sentences."""
-        return sum(len(sentence.propositions) for sentence in self.sentences)
-
 
 def label_requests(
     labeler: Labeler, requests: Sequence[LabelRequest], model: str

@@ -62,10 +62,10 @@ class Metrics:
         """Add a batch and what its responses have."""
         self._batches.observe(len(responses))
         for response in responses:
-            if isinstance(response, LabelResponse):
-                self._sentences.inc(len(response.sentences))
-                self._words.inc(response.n_words)
-                self._propositions.inc(response.n_propositions)
+            for sentence in response.sentences if isinstance(response, LabelResponse) else ():
+                self._sentences.inc()
+                self._words.inc(len(sentence))
+                self._propositions.inc(len(sentence.propositions))
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""

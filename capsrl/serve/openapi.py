@@ -1,12 +1,9 @@
-"""Models and examples for /openapi.json, and the files of the page that shows it."""
+"""Models and examples for /openapi.json."""
 
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 
-import fastapi_offline
 from fastapi import FastAPI
-from fastapi.staticfiles import StaticFiles
 from pydantic import BaseModel, Field
 from pydantic.json_schema import models_json_schema
 
@@ -110,9 +107,3 @@ def add_schemas(app: FastAPI) -> None:
     document = app.openapi()
     document["components"]["schemas"] |= schemas["$defs"] | schema_components(_REF)
     app.openapi = lambda: document  # type: ignore[method-assign]  # FastAPI's way to extend it
-
-
-def add_docs(app: FastAPI) -> None:
-    """Add the files of Swagger UI for the page /docs; they come in the package fastapi-offline."""
-    files = Path(fastapi_offline.__file__).parent / "static"
-    app.mount("/docs-files", StaticFiles(directory=files))

@@ -25,7 +25,7 @@ from capsrl.predict.card import Card, read_examples
 from capsrl.sentence import Proposition, Sentence
 from capsrl.serve.labeling import LabelResponse
 from capsrl.show.colors import role_class, role_meaning
-from capsrl.show.drawing import svg, svg_lines
+from capsrl.show.drawing import svg_lines, svg_sheet
 from capsrl.show.formatting import escaped
 from capsrl.show.html_page import (
     heading_html,
@@ -44,6 +44,7 @@ _POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+_FOREIGN = "This text does not look like {}, which the model was trained on: expect mistakes."
 _FIRST_WIDTH = 560  # of the drawing that the page starts with, in pixels
 _Answer = Callable[[Request], Awaitable[LabelResponse]]
 
@@ -58,7 +59,8 @@ def add_page(
         answered = await answer(request)
         sentences = () if answered.many else answered.sentences  # one text at a time
         words = [word for sentence in sentences for word in sentence.words]
-        note = page.foreign_note if labeler.inventory.is_foreign(words) else ""
+        note = _FOREIGN.format(card.language or "the language of this model")
+        note *= labeler.inventory.is_foreign(words)
         html = await asyncio.to_thread(page.sentences_html, sentences, width)
         return JSONResponse({"html": html, "note": note})
 
@@ -68,12 +70,13 @@ def add_page(
         "/docs": lambda: FileResponse(STATIC / "docs.html"),
         "/page/show.css": lambda: Response(show_style(), media_type="text/css"),
         "/favicon.ico": lambda: FileResponse(STATIC / "icon.svg"),  # for pages that name no icon
-        "/page/picture.svg": lambda: Response(page.picture, media_type="image/svg+xml"),
+        "/page/picture.svg": lambda: Response(svg_sheet(page.first), media_type="image/svg+xml"),
     }
     for path, endpoint in pages.items():
         app.add_api_route(path, endpoint, methods=["GET", "HEAD"], include_in_schema=False)
     app.add_api_route("/page/label", draw, methods=["POST"], include_in_schema=False, **guarded)
     app.mount("/static", StaticFiles(directory=STATIC))
+    app.mount("/docs-files", StaticFiles(packages=[("fastapi_offline", "static")]))  # Swagger UI
 
 
 class _Page:
@@ -84,11 +87,6 @@ class _Page:
         self.examples = card.examples
         if not self.examples and card.language == "English":
             self.examples = read_examples((STATIC / "examples.txt").read_text(encoding="utf-8"))
-        language = card.language or "the language of this model"
-        self.foreign_note = (
-            f"This text does not look like {language}, which the model was trained on: expect "
-            "wrong predicates and roles."
-        )
 
     def fill(self, name: str) -> Response:
         """A page of static/ with the facts of the model in their places."""
@@ -125,22 +123,15 @@ class _Page:
         """The first example, which the page shows before anything is asked."""
         return self.labeler.label(self.examples[0][1], trace=True) if self.examples else []
 
-    @cached_property
-    def picture(self) -> str:
-        """The first example as a drawing."""
-        return svg(self.first[0]) if self.first else svg(Sentence(()))
-
     def _roles_html(self) -> str:
         """The roles of the model that have a meaning of their own, in alphabetical order."""
-        roles = sorted(
-            role for role in self.labeler.inventory.roles if role[:2] not in ("C-", "R-")
-        )
-        meanings = {role: self.card.roles.get(role) or role_meaning(role) for role in roles}
-        return "".join(
-            f'<div><dt class="{role_class(role)}">{escaped(role)}</dt><dd>{escaped(it)}</dd></div>'
-            for role, it in meanings.items()
-            if it
-        )
+        html = ""
+        for role in sorted(self.labeler.inventory.roles):
+            meaning = self.card.roles.get(role) or role_meaning(role)
+            if meaning and not role.startswith(("C-", "R-")):
+                html += f'<div><dt class="{role_class(role)}">{escaped(role)}</dt>'
+                html += f"<dd>{escaped(meaning)}</dd></div>"
+        return html
 
     def _card_html(self) -> str:
         """The model card without its title; HTML in it is shown as text."""
@@ -148,11 +139,10 @@ class _Page:
         html: str = MarkdownIt("js-default", {"linkify": False}).render(body)
         html = html.replace(' style="text-align:', ' class="')  # the policy forbids inline styles
         html = re.sub(
-            r"(?<![\">\w])(https?://[^\s<>()]+[^\s<>().,;])", r'<a href="\1">\1</a>', html
+            r"(?<![\">\w])https?://[^\s<>()]+[^\s<>().,;]", r'<a href="\g<0>">\g<0></a>', html
         )
-        return re.sub(
-            "(?s)<table>.*?</table>", r'<div class="scroll" tabindex="0">\g<0></div>', html
-        )
+        table = r'<div class="scroll" tabindex="0">\g<0></div>'
+        return re.sub("(?s)<table>.*?</table>", table, html)
 
     def sentences_html(
         self, sentences: Iterable[Sentence], width: int, *, is_open: bool = False
@@ -163,19 +153,17 @@ class _Page:
             propositions = [self._explained(each) for each in given.propositions]
             sentence = replace(given, propositions=tuple(propositions))
             best = max(propositions, key=lambda each: len(each.arguments), default=None)
-            lines = "".join(
-                f'<h2 class="capsrl-line sentence" dir="auto" data-p="{each.predicate}"'
-                f"{'' if each is best else ' hidden'}>{line_html(sentence, each, f's{s}')}</h2>"
-                for each in propositions
-            )
-            if not propositions:
-                lines = f'<h2 class="capsrl-line sentence" dir="auto">{line_html(sentence)}</h2>'
-                lines += '<p class="hint">No predicates found.</p>'
-            parts = "".join(
-                _proposition_html(sentence, each, s, width, is_open=is_open and each is best)
-                for each in propositions
-            )
-            html += f'<li data-s="{s}">{lines}{parts}</li>'
+            html += f'<li data-s="{s}">'
+            for each in propositions or (None,):
+                shown = (
+                    f' data-p="{each.predicate}"{" hidden" * (each is not best)}' if each else ""
+                )
+                line = line_html(sentence, each, f"s{s}")
+                html += f'<h2 class="capsrl-line sentence" dir="auto"{shown}>{line}</h2>'
+            for each in propositions:
+                opened = is_open and each is best
+                html += _proposition_html(sentence, each, s, width, is_open=opened)
+            html += "</li>" if propositions else '<p class="hint">No predicates found.</p></li>'
             is_open = is_open and not propositions
         return html
 

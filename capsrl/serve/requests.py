@@ -25,46 +25,31 @@ _MAX_SHOWN = 60  # characters of a value in a message
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one server.
+    """The limits of one server. Traces have their own: their size is words x predicates."""
 
-    body              bytes of a request body
-    drain             bytes of an oversized body that are read and dropped before it is refused:
-                      a client that is still sending could not read the response
-    characters        total length of the texts of a request
-    trace_characters  the same for a request with a trace, whose size is words x predicates
-    seconds           time to receive a request, and time to answer it
-    receiving         number of requests whose bodies may arrive at the same time
-    queue             number of requests that may wait
-    batch             number of requests labeled together; None: 8 with onnx, else 32
-    batch_characters  total length of their texts, unless a single request is longer
-    """
-
-    body: int = 1 << 20
+    body: int = 1 << 20  # bytes of a request body
+    # Bytes of an oversized body that are read and dropped before it is refused: a client that is
+    # still sending could not read the response.
     drain: int = 16 << 20
-    characters: int = 20_000
-    trace_characters: int = 4_000
-    seconds: float = 30.0
-    receiving: int = 512
-    queue: int = 64
-    batch: int | None = None
-    batch_characters: int = 10_000
+    characters: int = 20_000  # total length of the texts of a request
+    trace_characters: int = 4_000  # the same with a trace
+    seconds: float = 30.0  # time to receive a request, and time to answer it
+    receiving: int = 512  # requests whose bodies may arrive at the same time
+    queue: int = 64  # requests that may wait
+    batch: int | None = None  # requests labeled together; None: 8 with onnx, else 32
+    batch_characters: int = 10_000  # of their texts, unless a single request is longer
 
 
 @dataclass(frozen=True)
 class LabelRequest:
-    """Texts to label, and how.
-
-    many     whether the texts came as a list, so that the response has a list of results
-    at       offsets of the predicates in the one text; None if the model finds them
-    format   of the response
-    dropped  is set when its client waits no longer
-    """
+    """Texts to label, and how."""
 
     texts: tuple[str, ...]
-    many: bool
+    many: bool  # whether they came as a list, so that the response has a list of results
     options: Options
-    at: tuple[int, ...] | None = None
-    format: Format = "json"
+    at: tuple[int, ...] | None = None  # offsets of the predicates in the one text; None: found
+    format: Format = "json"  # of the response
+    # Set when its client waits no longer.
     dropped: Event = field(default_factory=Event, compare=False)
 
     @property
@@ -85,20 +70,14 @@ _FIELD_TYPES = {  # where JSON has other types than `Options`, or a request has 
     "iterations": Annotated[int, Field(ge=1, le=MAX_ITERATIONS), BeforeValidator(_to_int)] | None,
     **dict.fromkeys(_THRESHOLDS, Annotated[float, Field(ge=0, le=1)]),
 }
-
-
-def _option_fields() -> dict[str, Any]:
-    """The fields of `Options` for a pydantic model."""
-    types = get_type_hints(Options) | _FIELD_TYPES
-    return {
-        field.name: (types[field.name], Field(field.default, description=field.metadata["help"]))
-        for field in fields(Options)
-        if field.name != "predicates"  # raw text marks none: those that are known come as `at`
-    }
-
-
+_types = get_type_hints(Options) | _FIELD_TYPES
+_OPTION_FIELDS: dict[str, Any] = {
+    field.name: (_types[field.name], Field(field.default, description=field.metadata["help"]))
+    for field in fields(Options)
+    if field.name != "predicates"  # raw text marks none: those that are known come as `at`
+}
 _config = ConfigDict(extra="forbid", strict=True)
-_OptionFields: Any = create_model("_OptionFields", __config__=_config, **_option_fields())
+_OptionFields: Any = create_model("_OptionFields", __config__=_config, **_OPTION_FIELDS)
 
 
 class TextRequest(_OptionFields):  # type: ignore[misc]  # mypy knows nothing of its base

@@ -43,18 +43,14 @@ _INKED = f'class="capsrl-ink" fill="{INK[0]}"'
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """The arc from the predicate to the head word of an argument.
-
-    phrase  first and last word to be underlined
-    states  for drawings that change, see `RoleHistory.states`
-    """
+    """The arc from the predicate to the head word of an argument."""
 
     word: int
     role: str
     label: str
     probability: float | None = None
-    phrase: tuple[int, int] | None = None
-    states: str = ""
+    phrase: tuple[int, int] | None = None  # first and last word to be underlined
+    states: str = ""  # for drawings that change, see `RoleHistory.states`
 
     @property
     def half(self) -> float:
@@ -73,18 +69,14 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """An arc or a flag, at a level counted from 1; a flag has left = right.
-
-    tip      where the arrow points down: left or right
-    label_x  the middle of the label
-    """
+    """An arc or a flag; a flag has left = right."""
 
     arc: Arc
     left: float
     right: float
-    tip: float
-    label_x: float
-    level: int
+    tip: float  # where the arrow points down: left or right
+    label_x: float  # the middle of the label
+    level: int  # from 1
 
 
 @dataclass(slots=True)
@@ -150,11 +142,6 @@ def svg_lines(
     return html
 
 
-def sense_label(proposition: Proposition) -> str:
-    """The text below a predicate."""
-    return f"{show_sense(proposition)} {show_probability(proposition.probability)}".strip()
-
-
 def _element(content: str, width: float, height: float, hidden: str = "") -> str:
     size = f"{width + 2 * _MARGIN:.0f}", f"{height:.0f}"
     return (
@@ -189,8 +176,10 @@ class _Drawn(NamedTuple):
 def _drawn_lines(
     sentence: Sentence, proposition: Proposition | None, arcs: list[Arc], max_width: float
 ) -> Iterator[_Drawn]:
-    predicate = proposition.predicate if proposition else -1
-    sense = sense_label(proposition) if proposition else ""
+    predicate, sense = -1, ""
+    if proposition:
+        sure = show_probability(proposition.probability)
+        predicate, sense = proposition.predicate, f"{show_sense(proposition)} {sure}".strip()
     for line in make_layout(sentence.words, predicate, sense, arcs, max_width=max_width):
         n_levels = max((segment.level for segment in line.segments), default=0)
         y = n_levels * _LEVEL + (_STEM if n_levels else 0.0)  # top of the words

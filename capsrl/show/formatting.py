@@ -78,28 +78,19 @@ def _width(character: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class RoleHistory:
-    """The probability of a role of a word before and after each of N iterations.
-
-    argument  the word with this role in the result; None if it is not there
-    probs     N+1 probabilities of `role`; empty without a trace, as is `best`
-    best      N+1 most probable roles of the word, `none` included
-    """
+    """The probability of a role of a word before and after each of N iterations."""
 
     word: int
     role: str
-    argument: Argument | None
-    probs: tuple[float, ...] = ()
-    best: tuple[str, ...] = ()
-
-    @property
-    def kept(self) -> bool:
-        """Whether the word has the role in the result."""
-        return self.argument is not None
+    argument: Argument | None  # the word with this role in the result; None if it is not there
+    probs: tuple[float, ...] = ()  # N+1 probabilities of `role`; empty without a trace
+    best: tuple[str, ...] = ()  # N+1 most probable roles of the word, `none` included; likewise
 
     @property
     def states(self) -> str:
         """N+1 letters: n, the word has the role; p, it had it before; f, it did not have it yet."""
-        has = [*(best == self.role for best in self.best[:-1]), self.kept][: len(self.best)]
+        kept = self.argument is not None
+        has = [*(best == self.role for best in self.best[:-1]), kept][: len(self.best)]
         return "".join("n" if now else "fp"[any(has[:step])] for step, now in enumerate(has))
 
 

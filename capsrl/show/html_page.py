@@ -131,10 +131,8 @@ def heading_html(proposition: Proposition) -> str:
     gloss = proposition.definition or ", ".join(f"VerbNet {name}" for name in classes)
     if gloss:
         heading += f' <span class="capsrl-definition">{escaped(gloss)}</span>'
-    if proposition.probability is not None:
-        heading += (
-            f' <span class="capsrl-sure">sure: {show_percent(proposition.probability)}</span>'
-        )
+    if (sure := proposition.probability) is not None:
+        heading += f' <span class="capsrl-sure">sure: {show_percent(sure)}</span>'
     return heading
 
 
@@ -143,18 +141,17 @@ def second_best_html(sentence: Sentence, proposition: Proposition) -> str:
     trace, items = proposition.trace, ""
     if trace is None:
         return ""
-    ranked = [(escaped(proposition.form or ""), trace.senses)]
+    ranked = [(proposition.form or "", trace.senses)]
+    names = ("no role", *trace.roles[1:])
     for part in proposition.arguments:
-        probs = trace.beliefs[-1][part.word].tolist()
-        names = ["no role", *trace.roles[1:]]
-        best = sorted(zip(names, probs, strict=True), key=lambda pair: -pair[1])[:_MOST]
-        ranked.append((escaped(sentence.words[part.word]), tuple(best)))
+        roles = zip(names, trace.beliefs[-1][part.word].tolist(), strict=True)
+        best = sorted(roles, key=lambda pair: -pair[1])[:_MOST]
+        ranked.append((sentence.words[part.word], tuple(best)))
     for word, choices in ranked:
-        shown = "".join(
-            f"<li>{escaped(name)} <small>{show_percent(prob)}</small></li>"
-            for name, prob in choices
-        )
-        items += f"<dt>{word}</dt><dd><ul>{shown or '<li>a guess, without others</li>'}</ul></dd>"
+        items += f"<dt>{escaped(word)}</dt><dd><ul>"
+        for name, prob in choices:
+            items += f"<li>{escaped(name)} <small>{show_percent(prob)}</small></li>"
+        items += f"{'' if choices else '<li>a guess, without others</li>'}</ul></dd>"
     return (
         f'<details class="capsrl-others"><summary>Second best</summary><dl>{items}</dl>'
         "<p>Percentages of the network, which are not calibrated.</p></details>"
@@ -208,9 +205,9 @@ def _table_row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bo
     )
 
 
-def _tip(role: str, meaning: str | None = None) -> str:
+def _tip(role: str) -> str:
     """What a role means, which style sheets show on hover and focus."""
-    known = "; ".join(dict.fromkeys(text for text in (meaning, role_meaning(role)) if text))
+    known = role_meaning(role)
     return f'<span class="capsrl-tip"> {escaped(known)}</span>' if known else ""
 
 

@@ -6,6 +6,15 @@ const articles = Array.from(document.querySelectorAll("article"), (article) => (
   text: article.textContent.toLowerCase(),
 }));
 
+// The choices of a filter, the most frequent first.
+function addChoices(name, all, values) {
+  const counts = new Map();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const choices = [...counts].sort(([, first], [, second]) => second - first);
+  const shown = ([value, count]) => new Option(`${value} (${count.toLocaleString("en")})`, value);
+  form.elements[name].append(new Option(all, ""), ...choices.map(shown));
+}
+
 function fits({ mistakes, text }, { kind, role, wanted }) {
   const found = mistakes.some(([its, ...roles]) => (!kind || its === kind) && (!role || roles.includes(role)));
   return found && text.includes(wanted);
@@ -22,6 +31,9 @@ function filter() {
   form.querySelector("output").textContent = `${shown.toLocaleString("en")} shown`;
 }
 
+const mistakes = articles.flatMap((each) => each.mistakes);
+addChoices("kind", `all kinds (${mistakes.length.toLocaleString("en")})`, mistakes.map(([kind]) => kind));
+addChoices("role", "all roles", mistakes.flatMap(([, ...roles]) => roles));
 form.hidden = false;
 form.addEventListener("input", filter);
 form.addEventListener("submit", (event) => event.preventDefault());

@@ -5,7 +5,6 @@ wrong; with it they are filtered by kind of mistake, role and text.
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from os.path import basename
 from pathlib import Path
@@ -13,7 +12,7 @@ from pathlib import Path
 from capsrl.errors import ConfigError
 from capsrl.files.opening import open_writer, suffix_of
 from capsrl.score.matching import Arc, Compared
-from capsrl.score.mistakes import MISTAKE_KINDS, Comparison, find_argument
+from capsrl.score.mistakes import Comparison, find_argument
 from capsrl.sentence import Argument, Sentence
 from capsrl.show.colors import role_color
 from capsrl.show.formatting import escaped, show_probability, visible
@@ -22,6 +21,12 @@ _PAGE, _LINES = (".html", ".htm"), (".jsonl",)
 _HOW_TO_READ = (
     "They are below; rows that are not highlighted are right. "
     "Wrong head: the role is right, its word is not."
+)
+_FILTERS = (  # the script adds the kinds and the roles
+    '<form id="filters" hidden><label>Mistake <select name="kind"></select></label>'
+    '<label>Role <select name="role"></select></label>'
+    '<label>Text <input type="search" name="text" placeholder="word or sense"></label>'
+    '<output aria-live="polite"></output></form>\n'
 )
 
 
@@ -53,103 +58,56 @@ def write_mistakes(path: str, comparisons: Iterable[Comparison], *, gold: str, p
 def mistakes_page(comparisons: Sequence[Comparison], *, title: str) -> Iterator[str]:
     """Yield the page in parts; propositions without a mistake are counted, but not shown."""
     wrong = [each for each in comparisons if any(True for _ in each.mistakes())]
-    kinds = Counter(kind for each in wrong for kind, _ in each.mistakes())
-    pairs = (pair for each in wrong for _, pair in each.mistakes() if pair is not None)
-    roles = Counter(role for pair in pairs for role in pair.roles)
-    yield _head(title)
     counted = f"{len(wrong):,} of {len(comparisons):,} propositions have a mistake."
-    summary = f"{counted} {_HOW_TO_READ}" if wrong else counted
-    yield f"<h1>{escaped(title)}</h1>\n<p>{summary}</p>\n"
-    if wrong:
-        yield _filters(kinds, roles)
-        yield '<main id="list">\n'
-        for comparison in wrong:
-            yield _article(comparison)
-        yield f"</main>\n<script>{_asset('js')}</script>\n"
-    yield "</body>\n</html>\n"
-
-
-def _head(title: str) -> str:
-    return (
+    yield (
         '<!DOCTYPE html>\n<html lang="en">\n<head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escaped(title)}</title>\n<style>{_asset('css')}</style></head>\n<body>\n"
+        f"<h1>{escaped(title)}</h1>\n<p>{counted}{f' {_HOW_TO_READ}' if wrong else ''}</p>\n"
     )
+    if wrong:
+        yield f'{_FILTERS}<main id="list">\n'
+        yield from map(_article, wrong)
+        yield f"</main>\n<script>{_asset('js')}</script>\n"
+    yield "</body>\n</html>\n"
 
 
 def _asset(suffix: str) -> str:
     return Path(__file__).with_suffix(f".{suffix}").read_text("utf-8")
 
 
-def _filters(kinds: Counter[str], roles: Counter[str]) -> str:
-    kind_options = [(kind, kinds[kind]) for kind in MISTAKE_KINDS if kinds[kind]]
-    return (
-        '<form id="filters" hidden>'
-        + _select("kind", "Mistake", f"all kinds ({kinds.total():,})", kind_options)
-        + _select("role", "Role", "all roles", roles.most_common())
-        + '<label>Text <input type="search" name="text" placeholder="word or sense"></label>'
-        '<output aria-live="polite"></output></form>\n'
-    )
-
-
-def _select(name: str, label: str, every: str, options: Sequence[tuple[str, int]]) -> str:
-    choices = "".join(
-        f'<option value="{escaped(value)}">{escaped(value)} ({count:,})</option>'
-        for value, count in options
-    )
-    return (
-        f'<label>{label} <select name="{name}"><option value="">{every}</option>{choices}</select>'
-        "</label>"
-    )
-
-
 def _article(comparison: Comparison) -> str:
     mistakes = [
         [kind, *map(visible, pair.roles if pair else ())] for kind, pair in comparison.mistakes()
     ]
-    sentence = comparison.gold
-    name = sentence.id or f"sentence {comparison.number + 1}"
-    predicate = comparison.match.predicate
-    rows = [_predicate_row(comparison)]
+    gold, pred, match = comparison.gold, comparison.pred, comparison.match
+    name = gold.id or f"sentence {comparison.number + 1}"
+    form = f"<b>{escaped(gold.words[match.predicate])}</b>"
+    sure = {each.predicate: each.probability for each in pred.propositions}.get(match.predicate)
+    senses = _sense_cell(match.gold, form, None), _sense_cell(match.pred, form, sure)
+    rows = _row(*senses, comparison.predicate_mistake)
     for pair in comparison.pairs:
-        gold = _argument_cell(comparison.gold, predicate, pair.gold)
-        pred = _argument_cell(comparison.pred, predicate, pair.pred)
-        rows.append(_row(gold, pred, pair.kind))
+        ours = _argument_cell(gold, match.predicate, pair.gold)
+        theirs = _argument_cell(pred, match.predicate, pair.pred)
+        rows += _row(ours, theirs, pair.kind)
     return (
         f'<article data-mistakes="{escaped(json.dumps(mistakes, ensure_ascii=False))}">'
         f'<p dir="auto"><small>{escaped(name)}</small> {_sentence_html(comparison)}</p>'
         "<table><thead><tr><th>gold</th><th>predicted</th><th>mistake</th></tr></thead>"
-        f"<tbody>{''.join(rows)}</tbody></table></article>\n"
+        f"<tbody>{rows}</tbody></table></article>\n"
     )
 
 
 def _sentence_html(comparison: Comparison) -> str:
     """The sentence, with the predicate and the words of mistakes marked."""
-    wrong = {
-        word
-        for _, pair in comparison.mistakes()
-        for arc in ((pair.gold, pair.pred) if pair else ())
-        if arc is not None
-        for word in arc[1]
-    }
+    pairs = [pair for _, pair in comparison.mistakes() if pair is not None]
+    arcs = [arc for pair in pairs for arc in (pair.gold, pair.pred) if arc is not None]
     words = [escaped(word) for word in comparison.gold.words]
-    for position in wrong:
+    for position in {word for arc in arcs for word in arc[1]}:
         words[position] = f"<mark>{words[position]}</mark>"
     predicate = comparison.match.predicate
     words[predicate] = f"<b>{words[predicate]}</b>"
     return " ".join(words)
-
-
-def _predicate_row(comparison: Comparison) -> str:
-    match = comparison.match
-    form = f"<b>{escaped(comparison.gold.words[match.predicate])}</b>"
-    propositions = comparison.pred.propositions
-    found = (each.probability for each in propositions if each.predicate == match.predicate)
-    return _row(
-        _sense_cell(match.gold, form, None),
-        _sense_cell(match.pred, form, next(found, None)),
-        comparison.predicate_mistake,
-    )
 
 
 def _sense_cell(reading: Compared | None, form: str, probability: float | None) -> str:

@@ -108,7 +108,7 @@ def test_traces_come_back_without_the_roles_nobody_had():
     assert proposition.trace.beliefs.tolist() == TRACE.beliefs[:, :, [0, 2]].tolist()
     assert proposition.trace.beliefs.dtype == np.float32
     assert role_histories(proposition) == role_histories(SENTENCE.propositions[0])
-    assert [(m.word, m.role, m.kept) for m in role_histories(proposition)] == [
+    assert [(m.word, m.role, bool(m.argument)) for m in role_histories(proposition)] == [
         (0, "A0", True),
         (2, "A0", False),
     ]

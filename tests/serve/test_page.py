@@ -407,7 +407,7 @@ def test_one_control_moves_arcs_and_table(page, labeler):
         has_ghosts = any(state == "p" for _, state in states_of(page))
         assert page.get_by_text("Dashed: a role that was given up.").is_visible() == has_ghosts
         brackets = page.locator(".proposition.open .capsrl-bracket[data-now=n]:visible").count()
-        kept = [each for each in role_histories(proposition) if each.kept]
+        kept = [each for each in role_histories(proposition) if each.argument]
         assert brackets == sum(each.states[step] == "n" for each in kept)
 
 

@@ -41,6 +41,15 @@ def test_serve(server, tiny_model):
         assert client.post("/label", json={"text": "x"}).status_code == 401
 
 
+def test_title_and_examples(tiny_model, tmp_path):
+    (tmp_path / "ours.txt").write_text("- **Kitchen** dogs bark\nhe sees him\n")
+    options = ("--title", "Ours & theirs", "--examples", tmp_path / "ours.txt")
+    with running(tmp_path, "--model", tiny_model, *options) as server:
+        page = httpx.get(server.url, timeout=120).text
+    assert "<h1>Ours &amp; theirs</h1>" in page and "<small>Kitchen</small> dogs bark" in page
+    assert page.count("he sees him") == 1 and "Nora" not in page
+
+
 def test_every_client_can_read_the_413(server):
     """Python's urllib sends the whole body before it reads the response."""
     request = urllib.request.Request(

@@ -1,6 +1,8 @@
 """Colors of roles: readable on their paper, and the same for every form of a role."""
 
+import math
 import re
+from itertools import combinations
 
 import pytest
 from hypothesis import given
@@ -92,3 +94,25 @@ def test_meanings():
     assert role_meaning("C-V") == "part of the predicate"
     assert role_meaning("LIMITATION") == role_meaning("") == ""
     assert all(role_meaning(role) for role in ROLES)
+
+
+def difference(first: str, second: str) -> float:
+    """The distance of two colors in CIELAB, where the smallest that people notice is about 2."""
+
+    def lab(color: str) -> tuple[float, float, float]:
+        red, green, blue = linear(color)
+        x = (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.9505
+        y = 0.2126 * red + 0.7152 * green + 0.0722 * blue
+        z = (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.089
+        a, b, c = (t ** (1 / 3) if t > 0.008856 else 7.787 * t + 16 / 116 for t in (x, y, z))
+        return 116 * b - 16, 500 * (a - b), 200 * (b - c)
+
+    return math.dist(lab(first), lab(second))
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_colors_can_be_told_apart(dark):
+    colors = {role: role_color(role, dark=dark) for role in ROLES}
+    assert min(difference(*pair) for pair in combinations(colors.values(), 2)) > 18
+    for first, second in (("A1", "AM-NEG"), ("AM-TMP", "AM-CAU"), ("A0", "A1"), ("A1", "A2")):
+        assert difference(colors[first], colors[second]) > 50, (first, second)

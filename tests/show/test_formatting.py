@@ -60,7 +60,7 @@ def test_probabilities_and_offsets():
 
 def test_worked_example():
     histories = role_histories(contract(traced=True).propositions[0])
-    assert [(each.word, each.role, each.kept, each.states) for each in histories] == [
+    assert [(each.word, each.role, bool(each.argument), each.states) for each in histories] == [
         (0, "A0", True, "nnn"),
         (3, "A1", True, "fnn"),
         (4, "A1", False, "npp"),
@@ -79,7 +79,7 @@ def test_argument_below_the_threshold_is_not_kept():
     proposition = contract(traced=True).propositions[0]
     bare = replace(proposition, arguments=proposition.arguments[:1])
     dropped = role_histories(bare)[1]
-    assert (dropped.word, dropped.role, dropped.kept, dropped.states) == (3, "A1", False, "fnp")
+    assert (dropped.word, dropped.role, dropped.argument, dropped.states) == (3, "A1", None, "fnp")
 
 
 def test_argument_that_was_never_most_probable():

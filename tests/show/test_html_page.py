@@ -155,6 +155,11 @@ def test_in_a_browser(tmp_path):
             assert page.locator("svg").first.is_visible() == (width > 640)
             assert page.locator("table").first.is_visible()
             assert find_overlaps(page) == []
+            if width >= 1280:  # no empty third beside the table
+                table, main = (
+                    page.locator(each).first.bounding_box() for each in ("table", "main")
+                )
+                assert table["x"] + table["width"] > main["x"] + main["width"] - 4
             if width in (320, 1280):
                 assert find_barriers(page) == []
             page.locator("th .capsrl-role").first.hover()

@@ -161,6 +161,11 @@ def test_filters(browser, tmp_path):
         return page.locator("article:visible").all_text_contents()
 
     assert len(shown()) == 2
+    kinds, roles = (page.locator(f"select[name={name}] option") for name in ("kind", "role"))
+    assert kinds.all_text_contents() == [
+        *("all kinds (4)", "wrong role (2)", "wrong sense (1)", "missed argument (1)")
+    ]
+    assert roles.all_text_contents()[:2] == ["all roles", "A1 (2)"]
     page.select_option("select[name=kind]", "missed argument")
     assert [text.split()[2] for text in shown()] == ["She"]
     page.select_option("select[name=role]", "A2")  # only in another mistake of that proposition

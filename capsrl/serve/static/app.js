@@ -118,7 +118,8 @@ function view(address, prefix) {
 
 function show({ text, n, ...place }) {
   byId("text").value = text;
-  if (asked && asked.text === text && asked.n === n) return choosePlace(place);
+  const fits = asked && Math.abs(drawingWidth() - asked.width) < 8;
+  if (fits && asked.text === text && asked.n === n) return choosePlace(place);
   return ask({ text, n }, place);
 }
 
@@ -139,6 +140,7 @@ async function ask(question, place) {
     message = error.message;
   }
   if (mine !== request) return; // another request has replaced this one
+  request = null;
   byId("form").removeAttribute("aria-busy");
   byId("status").textContent = "";
   showError(message);
@@ -294,6 +296,7 @@ function fit() {
   clearTimeout(fit.timer);
   fit.timer = setTimeout(() => {
     const room = byId("probe").clientWidth; // 0 when printing
+    if (request) return fit(); // its answer must not be lost
     if (!asked || !room || Math.abs(drawingWidth() - asked.width) < 8) return;
     const drawn = player.detail?.querySelectorAll("svg") ?? [];
     if (drawn.length === 1 && drawn[0].viewBox.baseVal.width <= drawingWidth()) return; // it fits
