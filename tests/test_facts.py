@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from click.testing import CliRunner
 
 import capsrl
 from capsrl import Argument, Proposition, Sentence
-from tests.helpers.pages import BLOCK, read, run_python_blocks
+from capsrl.cli import app
+from tests.helpers.pages import BLOCK, ROOT, read, run_python_blocks
 
 CASES = Path(__file__).parent / "fixtures" / "facts.txt"
 
@@ -110,16 +112,31 @@ def test_rows_of_propositions(labeler):
         capsrl.to_frame([], rows="word")
 
 
-def test_the_code_of_the_page():
-    pytest.importorskip("pandas")
-    pytest.importorskip("spacy")
-    assert run_python_blocks("docs/facts.md") > 20
+def section(title):
+    """The Python blocks of a section of the page."""
+    _, _, rest = read("docs/facts.md").partition(f"## {title}\n")
+    blocks = BLOCK.findall(rest.partition("\n## ")[0])
+    return [code for _, language, code in blocks if language == "python"]
 
 
-def test_the_five_questions_are_short():
-    _, _, questions = read("docs/facts.md").partition("## Five questions")
-    codes = [code for _, language, code in BLOCK.findall(questions) if language == "python"]
-    assert len(codes) == 6  # the texts, and five questions
-    for code in codes[1:]:
+def test_the_code_of_the_page(tmp_path, monkeypatch):
+    for name in ("pandas", "polars", "duckdb", "matplotlib", "spacy"):
+        pytest.importorskip(name)
+    (tmp_path / "reviews.csv").write_bytes((ROOT / "examples" / "reviews.csv").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    [command] = [line for line in read("docs/facts.md").splitlines() if line.startswith("$ ")]
+    assert CliRunner().invoke(app, command.split()[2:]).exit_code == 0
+    assert run_python_blocks("docs/facts.md") > 40
+    assert all((tmp_path / f"{name}.svg").is_file() for name in ("pandas", "duckdb", "polars"))
+
+
+def test_the_code_of_the_page_is_short():
+    texts, *questions = section("Five questions")
+    assert "labeler" not in texts and len(questions) == 5
+    for code in questions:
         loading = 2 if "labeler" in code else 0  # the lines that import and load
         assert len(list(filter(None, code.splitlines()))) + loading <= 10
+    lengths = [
+        len(list(filter(None, each.splitlines()))) for each in section("From reviews to a chart")
+    ]
+    assert len(lengths) == 3 and max(lengths) <= 15
