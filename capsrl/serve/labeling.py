@@ -81,7 +81,8 @@ def _label_group(
 
 
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
-    texts = [to_sentences(text, request.options.layout) for text in request.texts]
+    layout = request.options.layout(labeler.inventory.language)
+    texts = [to_sentences(text, layout) for text in request.texts]
     if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
         raise HTTPException(422, "sentences are too long; split the text")
     if request.at is None:
