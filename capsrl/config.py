@@ -306,7 +306,7 @@ class DataConfig:
         "encoded descriptions of roles, a file made by `python -m teachers.descriptions`",
     ] = None
     name: Annotated[str, COSMETIC, "name of the corpus, for the model card"] = ""
-    language: Annotated[str, "language code; en also learns a lemmatizer"] = ""
+    language: Annotated[str, "language code, for splitting raw text; en learns a lemmatizer"] = ""
     license: Annotated[str, COSMETIC, "license of the corpus, for the model card"] = ""
 
 

@@ -19,7 +19,9 @@ _AUXILIARIES = _BE | _GET | _HAVE | _DO
 _FUTURE = frozenset("will shall".split())
 _MODALS = {"ca": "can", "wo": "will", "sha": "shall", "'ll": "will", "’ll": "will"}
 _MODALS |= {"'d": "would", "’d": "would", "ll": "will"}
-_NOT = frozenset("not n't n’t never nt".split())
+_NOT = frozenset("not n't n’t never nt nor neither".split())
+_NOT_SOME = frozenset("a an one all any every everyone everybody everything many much".split())
+_ONLY = frozenset("only just merely simply solely".split())
 _NOBODY = frozenset("nobody noone none nothing neither nowhere".split())
 _PREPOSITIONS = frozenset(
     "about above across after against along among around as at because before behind below beneath "
@@ -116,13 +118,15 @@ def noun_of(verb: "Proposition", propositions: "Sequence[Proposition]") -> "Prop
 
 def is_negated(proposition: "Proposition") -> bool:
     """Whether an AM-NEG, *not* or *never* before the verb, or a negative argument denies it."""
-    if any(each.role == "AM-NEG" or _is_negative(each) for each in proposition.arguments):
-        return True
-    around = proposition.around
+    around, known = proposition.around, proposition.arguments
+    denying = [each.word for each in known if each.role == "AM-NEG"]
     verb = _verb_of(proposition)
-    if around is None or verb is None:
-        return False
-    return any(around.form(word) in _NOT for word in _before(proposition, around, verb))
+    if around is not None and verb is not None:
+        before = _before(proposition, around, verb)
+        denying += [word for word in before if around.form(word) in _NOT]
+        last = len(around.words) - 1  # what is not only so is so
+        denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
+    return bool(denying) or any(map(_is_negative, known))
 
 
 def _is_negative(argument: "Argument") -> bool:
@@ -132,9 +136,9 @@ def _is_negative(argument: "Argument") -> bool:
         return False
     if role.startswith("AM-"):
         return text[0] in ("never", "nowhere") or text[0] == "no" and len(text) > 1
-    if text[0] in _NOBODY or text[:2] in (["not", "a"], ["not", "one"]):
-        return True
-    return text[0] == "no" and len(text) > 1 and text[1] != "matter"
+    if text[0] == "not":  # not so of: not only Ann, not until May
+        return text[1:2] != [] and text[1] in _NOT_SOME
+    return text[0] in _NOBODY or text[0] == "no" and len(text) > 1 and text[1] != "matter"
 
 
 def modal_of(proposition: "Proposition") -> str | None:
@@ -212,18 +216,19 @@ def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[in
     at = verb - 1
     tag = around.tag(verb)
     while at >= 0:
-        if _is_part(around, at):
+        if around.tag(at) == "CC":
+            yield at  # it may be *nor*
+            other = _conjunct(around, at, tag) if tag in ("VB", "VBN", "VBG") else None
+            if other is None:
+                return
+            at = other - 1
+        elif _is_part(around, at):
             yield at
             at -= 1
         elif (start := _subject_start(proposition, at)) is not None:
             at = start - 1
             if not _inverts(around, at):
                 return
-        elif around.tag(at) == "CC" and tag in ("VB", "VBN", "VBG"):
-            other = _conjunct(around, at, tag)
-            if other is None:
-                return
-            at = other - 1
         else:
             return
 
@@ -231,7 +236,8 @@ def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[in
 def _is_part(around: Words, at: int) -> bool:
     tag, form = around.tag(at), around.form(at)
     is_auxiliary = form in _AUXILIARIES and tag in _VERB_TAGS
-    return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary
+    of_modal = form == "to" and at > 0 and around.form(at - 1) == "ought"
+    return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary or of_modal
 
 
 def _subject_start(proposition: "Proposition", at: int) -> int | None:
@@ -247,7 +253,9 @@ def _inverts(around: Words, at: int) -> bool:
     """Whether a question begins here: *had* in *had he left*, but not in *he had it cleaned*."""
     while at > 0 and around.form(at) in _NOT:
         at -= 1
-    has_subject = at > 0 and around.tag(at - 1)[:2] in ("NN", "PR", "EX")
+    # Of *do* and modals a noun phrase before the verb is the subject: *in May did they leave*.
+    may_have_object = around.form(at) not in _DO and around.tag(at) != "MD"
+    has_subject = may_have_object and at > 0 and around.tag(at - 1)[:2] in ("NN", "PR", "EX")
     return _is_part(around, at) and around.tag(at)[:2] != "RB" and not has_subject
 
 

@@ -190,7 +190,7 @@ class Labeler:
             if at is not None:
                 raise DataError("at: works with one text only; label several one by one")
             return Labeled(self.label_many(text, options=chosen))
-        sentences = to_sentences(text, chosen.layout)
+        sentences = to_sentences(text, chosen.layout(self.inventory.language))
         if at is not None:
             if not isinstance(at, Collection):
                 raise DataError(f"at: expected a list of positions, got {at!r:.60}")
@@ -257,13 +257,14 @@ class Labeler:
             from capsrl.show.progress_bar import track_texts  # rich is not needed to label
 
             texts = track_texts(texts)
+        layout = chosen.layout(self.inventory.language)
 
         def documents() -> Iterator[tuple[Any, list[Sentence]]]:
             for position, item in enumerate(texts):
                 key, text = read_pair(item, position) if as_tuples else (None, item)
                 if missing == "empty" and is_missing(text):
                     text = ""
-                yield key, _own_text(text, to_sentences(text, chosen.layout, position=position))
+                yield key, _own_text(text, to_sentences(text, layout, position=position))
 
         labeled = self.label_documents(documents(), batch_size=batch_size, options=chosen)
         return labeled if as_tuples else map(itemgetter(1), labeled)

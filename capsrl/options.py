@@ -101,10 +101,9 @@ class Options:
             if not isinstance(value := getattr(self, name), bool):
                 _reject(name, "True or False", value)
 
-    @property
-    def layout(self) -> Layout:
-        """How raw text is laid out."""
-        return Layout(self.html, self.one_sentence_per_line)
+    def layout(self, language: str = "") -> Layout:
+        """How raw text is laid out, and its language."""
+        return Layout(self.html, self.one_sentence_per_line, language)
 
 
 def make_options(base: Options | None = None, **keywords: Unpack[OptionKeywords]) -> Options:

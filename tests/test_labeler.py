@@ -1,13 +1,20 @@
 import dataclasses
 import itertools
+import json
 import pickle
 from pickle import PicklingError
 
 import numpy as np
 import pytest
 import torch
+from click.testing import CliRunner
 
 import capsrl
+from capsrl.bulk.job import Job
+from capsrl.bulk.plan import Plan, scan
+from capsrl.bulk.tasks import Task
+from capsrl.bulk.worker import Worker
+from capsrl.cli import app
 from capsrl.errors import ConfigError
 from capsrl.labeler import Labeler
 from capsrl.network.backend import TorchBackend
@@ -416,3 +423,26 @@ def test_results_are_pickled():
         again = pickle.loads(pickle.dumps(sentences))
         assert [s.to_json() for s in again] == [s.to_json() for s in sentences]
     assert again[0].propositions[0].trace.beliefs.shape[0] == 3
+
+
+def test_text_is_split_by_the_rules_of_the_language_of_the_model(tmp_path):
+    """In the library, on the command line and in bulk; the folder keeps the language."""
+    pytest.importorskip("sentencex")
+    text = "Am 3. Mai kam er. Gut."
+    labeler = make_labeler()
+    assert len(labeler.label(text)) == 3  # by the rules for English
+    labeler.network.inventory = dataclasses.replace(labeler.inventory, language="de")
+    labeler.save(tmp_path / "model")
+    loaded = capsrl.load(tmp_path / "model")
+    assert [each.text for each in loaded.label(text)] == ["Am 3. Mai kam er.", "Gut."]
+    assert list(map(len, loaded.label_many([text, "Gut."]))) == [2, 1]
+    (tmp_path / "t.csv").write_text(f"text\n{text}\n", encoding="utf-8")
+    for given in (text, str(tmp_path / "t.csv")):
+        command = ["label", given, "--model", str(tmp_path / "model"), "--to", "jsonl"]
+        printed = CliRunner().invoke(app, command).stdout
+        assert [json.loads(line)["text"] for line in printed.splitlines()][-1] == "Gut."
+        assert printed.count("\n") == 2
+    job = Job(output=str(tmp_path / "out"), model=str(tmp_path / "model"))
+    plan = Plan(job.settings(), 9, [scan(job.make_input(str(tmp_path / "t.csv")), 9)])
+    done = Worker(job, job.fingerprint()).run(Task(0), plan.parts(0), plan.name(0))
+    assert done.counts.sentences == 2

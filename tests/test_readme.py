@@ -2,32 +2,25 @@
 
 import ast
 import importlib
-import io
 import os
 import re
 import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
 
 import capsrl
+from tests.helpers.pages import BLOCK, ROOT, read, run_python_blocks, without_ends
 
-ROOT = Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(?:<!-- ([\w ]+) -->\n)?^```(\w*)\n(.*?)^```$", re.M | re.S)
 EXTRA_OF = {"capsrl.spacy": "spacy", "capsrl.train.loop": "torch", "capsrl.serve.app": "fastapi"}
 PAGES = [
     "README.md",
     "CONTRIBUTING.md",
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 ]
-
-
-def read(page: str) -> str:
-    return (ROOT / page).read_text(encoding="utf-8")
 
 
 def commands(block: str) -> Iterator[tuple[str, str]]:
@@ -40,11 +33,6 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 def same_on_every_machine(text: str) -> str:
     """Numbers as 0 and blanks as one: for times, and scores of models trained on the spot."""
     return re.sub(r"\s+", " ", re.sub(r"(?<![A-Za-z])\d+(\.\d+)?", "0", text))
-
-
-def without_ends(text: str) -> list[str]:
-    """Lines without blanks at their ends, which editors take away from Markdown."""
-    return [line.rstrip() for line in text.splitlines()]
 
 
 @pytest.fixture(scope="module")
@@ -66,17 +54,7 @@ def shell(command: str, folder: Path) -> str:
 
 
 def test_python_blocks_print_what_follows_them():
-    blocks = BLOCK.findall(read("README.md"))
-    names: dict[str, object] = {}
-    n_run = 0
-    for (_, language, code), (_, _, printed) in zip(blocks, blocks[1:], strict=False):
-        if language == "python":
-            out = io.StringIO()
-            with redirect_stdout(out):
-                exec(compile(code, "README.md", "exec"), names)
-            assert out.getvalue() == printed
-            n_run += 1
-    assert n_run > 0
+    assert run_python_blocks("README.md") > 0
 
 
 def test_console_blocks_print_what_they_show(workplace):

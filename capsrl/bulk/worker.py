@@ -82,7 +82,8 @@ class Worker:
 
     def _label(self, documents: Iterable[Document]) -> Iterator[DocumentSentence]:
         options = self._job.options
-        split = (split_document(document, options.layout) for document in documents)
+        layout = options.layout(self._labeler.inventory.language)
+        split = (split_document(document, layout) for document in documents)
         return label_items(self._labeler, chain.from_iterable(split), options)
 
 

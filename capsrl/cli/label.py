@@ -117,7 +117,7 @@ def label_command(
     """
     read = ReadOptions(from_format, text_column, id_column, encoding, max_characters)
     # All options are checked before the model is loaded, which takes seconds.
-    given = find_given(inputs, read, output=output, layout=options.layout)
+    given = find_given(inputs, read, output=output, layout=options.layout())
     format = output_format(to_format, output, given)
     check_format(
         format,
@@ -131,6 +131,8 @@ def label_command(
     in_table = format in TABLES or write.rows != "sentence"
     write = replace(write, passed=_passed(given, columns, format, in_table=in_table))
     labeler = capsrl.load(model, device=device, threads=threads, frames=frames, runtime=runtime)
+    language = labeler.inventory.language
+    given = [replace(each, layout=replace(each.layout, language=language)) for each in given]
     summary = Summary(
         format,
         write.passed if in_table or columns is not None else None,

@@ -121,6 +121,7 @@ class Inventory:
     patterns      senses with `{}` in place of the lemma
     words, characters, tags  the vocabularies of learned embeddings and of the tagger
     lemmatizer    for sentences without lemmas; English only
+    language      code of the language, by whose rules raw text is split; of older models empty
     frames        PropBank's rolesets, in a file of their own; not compared
     """
 
@@ -134,6 +135,7 @@ class Inventory:
     characters: Vocab
     tags: Vocab
     lemmatizer: Lemmatizer | None = None
+    language: str = ""
     frames: FrameIndex = field(default=NO_FRAMES, compare=False)
 
     @property
@@ -181,6 +183,7 @@ class Inventory:
             "sense_counts": list(self.sense_counts),
             "candidates": {lemma: list(ids) for lemma, ids in self.candidates.items()},
             _LEMMATIZER: None if self.lemmatizer is None else self.lemmatizer.to_dict(),
+            "language": self.language,
         }
 
     @classmethod
@@ -202,6 +205,7 @@ class Inventory:
             lemmatizer=None
             if data[_LEMMATIZER] is None
             else Lemmatizer.from_dict(data[_LEMMATIZER], source=source),
+            language=str(data.get("language", "")),
             frames=_frames_of(data.get("descriptions") or {}),
         )
 

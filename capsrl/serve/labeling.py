@@ -102,7 +102,8 @@ def _label_wanted(
 
 
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
-    texts = [to_sentences(text, request.options.layout) for text in request.texts]
+    layout = request.options.layout(labeler.inventory.language)
+    texts = [to_sentences(text, layout) for text in request.texts]
     if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
         raise HTTPException(422, _TOO_LONG)
     if request.at is None:

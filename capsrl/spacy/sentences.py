@@ -9,6 +9,7 @@ from spacy.tokens import Doc, Token
 from capsrl.formats.fields import Plain, sentence_from_dict, to_plain
 from capsrl.sentence import Sentence
 from capsrl.spacy.storage import read_propositions
+from capsrl.text import Layout
 from capsrl.text.sentences import MAX_WORDS, split_text
 
 
@@ -16,13 +17,14 @@ def split_doc(doc: Doc) -> Iterator[list[Token]]:
     """The words of each sentence, without tokens that are white space.
 
     Sentences are those of the Doc; if it has none, those that `capsrl.text.sentences` finds in its
-    text. Sentences of more than MAX_WORDS words are split.
+    text by the rules of its language. Sentences of more than MAX_WORDS words are split.
     """
     sentences: Iterable[Iterable[Token]]
     if doc.has_annotation("SENT_START"):
         sentences = doc.sents
     else:
-        starts = [sentence.offsets[0][0] for sentence in split_text(doc.text) if sentence.offsets]
+        found = split_text(doc.text, Layout(language=doc.lang_))
+        starts = [sentence.offsets[0][0] for sentence in found if sentence.offsets]
         groups = groupby(doc, key=lambda token: bisect_right(starts, token.idx))
         sentences = (group for _, group in groups)
     for tokens in sentences:

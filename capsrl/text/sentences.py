@@ -10,7 +10,8 @@ indicates otherwise, at a blank line, at a line break that does not merely wrap 
 (`_unwrap`), and after `MAX_WORDS` words. EWT also ends sentences where nothing marks it in the
 text, such as between a greeting and the letter; those ends are missed.
 
-A `Layout` changes this. With `one_sentence_per_line` sentences end at line breaks and after
+A `Layout` changes this. In a language other than English sentences end by the rules of sentencex
+(`capsrl.text.languages`). With `one_sentence_per_line` sentences end at line breaks and after
 `MAX_WORDS` words only. With `html` tags belong to no word, and words have their entities decoded;
 offsets still count into the text as it was given.
 """
@@ -18,9 +19,11 @@ offsets still count into the text as it was given.
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from capsrl.sentence import Sentence
 from capsrl.text import PLAIN, Layout
+from capsrl.text.languages import ENGLISH, sentence_spans
 from capsrl.text.markup import PlainText, Span
 from capsrl.text.tokenizer import BLANK, EMOTICON, word_ends
 
@@ -77,10 +80,10 @@ def read_text(text: str, layout: Layout = PLAIN) -> list[Sentence]:
 def split_text(text: str, layout: Layout = PLAIN) -> Iterator[Sentence]:
     """Yield the sentences of a text one by one; blank text has none."""
     if not layout.html:
-        yield from _split(text, one_per_line=layout.one_sentence_per_line)
+        yield from _split(text, layout)
         return
     plain = PlainText(text, keep_lines=layout.one_sentence_per_line)
-    for sentence in _split(plain.text, one_per_line=layout.one_sentence_per_line):
+    for sentence in _split(plain.text, layout):
         offsets = tuple(plain.find(start, end) for start, end in sentence.offsets or ())
         yield replace(sentence, text=text, offsets=offsets)
 
@@ -142,12 +145,17 @@ def _iter_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         start += len(line) + 1
 
 
-def _split(text: str, *, one_per_line: bool) -> Iterator[Sentence]:
-    for start, end in _lines(text) if one_per_line else _blocks(text):
+def _split(text: str, layout: Layout) -> Iterator[Sentence]:
+    parts = _lines(text) if layout.one_sentence_per_line else _blocks(text)
+    by_marks = not layout.one_sentence_per_line
+    if by_marks and layout.language not in ENGLISH:
+        parts = chain.from_iterable(sentence_spans(text, *each, layout.language) for each in parts)
+        by_marks = False
+    for start, end in parts:
         words = _words(text, start, end)
         first = 0
         while first < len(words):
-            last = _last_word(text, words, first, ends=not one_per_line)
+            last = _last_word(text, words, first, ends=by_marks)
             spans = words[first : last + 1]
             if _is_abbreviation(text[slice(*spans[-1])]):
                 # EWT splits off the dot that also ends the sentence.

@@ -83,6 +83,7 @@ def _build_inventory(recipe: Recipe, corpus: Corpus) -> Inventory:
     inventory = build_inventory(
         corpus.train, partial=corpus.partial, frames=frames, source=recipe.data.train
     )
+    inventory = replace(inventory, language=recipe.data.language)
     if recipe.data.language == "en":  # the lemmatizer's rules are those of English
         inventory = replace(inventory, lemmatizer=learn_lemmas(corpus.train))
     return inventory
@@ -132,6 +133,7 @@ def merge_inventories(known: Inventory, added: Inventory) -> Inventory:
         sense_counts=tuple(counts),
         candidates=dict(sorted(candidates.items())),
         lemmatizer=_join_lemmatizers(known.lemmatizer, added.lemmatizer),
+        language=added.language or known.language,
         frames=known.frames if added.frames is NO_FRAMES else added.frames,
         **{name: _join_vocabs(getattr(known, name), getattr(added, name)) for name in _TO_JOIN},
     )

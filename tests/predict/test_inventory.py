@@ -128,6 +128,13 @@ def test_json_round_trip():
     assert Inventory.from_dict(json.loads(json.dumps(inventory.to_dict()))) == inventory
 
 
+def test_older_models_have_no_language():
+    data = dataclasses.replace(build_inventory(SENTENCES), language="de").to_dict()
+    assert Inventory.from_dict(data).language == "de"
+    del data["language"]
+    assert Inventory.from_dict(data).language == ""
+
+
 def test_descriptions_of_older_models():
     data = build_inventory(SENTENCES).to_dict()
     assert not len(Inventory.from_dict({**data, "descriptions": {}}).frames)

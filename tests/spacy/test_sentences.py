@@ -1,5 +1,6 @@
 """Docs as sentences, bare and labeled."""
 
+import pytest
 import spacy
 from spacy.tokens import Doc
 
@@ -107,3 +108,9 @@ def test_unlabeled_docs():
         Sentence(("Go", "!"), text="Go ! ", offsets=((0, 2), (3, 4)))
     ]
     assert to_sentences(Doc(vocab)) == []
+
+
+def test_a_doc_without_sentences_is_split_by_the_rules_of_its_language():
+    pytest.importorskip("sentencex")
+    doc = spacy.blank("de")("Am 3. Mai kam er. Gut.")
+    assert [words[-1].idx for words in split_doc(doc)] == [16, 21]

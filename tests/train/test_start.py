@@ -266,6 +266,13 @@ def build(*settings: str):
     return build_network(recipe, read_training_files(recipe.data))
 
 
+def test_the_language_is_that_of_the_data():
+    german = build("data.language=de").inventory
+    assert (german.language, german.lemmatizer) == ("de", None)
+    assert merge_inventories(build_inventory(SENTENCES), german).language == "de"
+    assert merge_inventories(german, build_inventory(SENTENCES)).language == "de"
+
+
 def test_seed_decides_the_weights():
     first, same, other = (build(f"train.seed={seed}").state_dict() for seed in (3, 3, 4))
     assert all(torch.equal(value, same[name]) for name, value in first.items())
