@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -30,6 +30,7 @@ from reproduce.plan import PlannedRun
 from reproduce.results import RunResult, append_result, read_results
 
 Report = Callable[[str], None]
+_POLL = 0.5  # seconds between looks for the states that another run is making
 
 
 class FailedRunsError(CapsrlError):
@@ -53,6 +54,9 @@ def run_all(
     report       is called with a line when a run starts or ends
     Raises KeyboardInterrupt after Ctrl-C, when all runs have stopped, and FailedRunsError at the
     end if some runs failed. In both cases the same call makes what is still missing.
+
+    Runs with the same corpus and frozen encoder share its hidden states: the first of them computes
+    them, the others wait for its file.
     """
     if jobs < 1:
         raise ConfigError(f"jobs: expected at least 1, got {jobs}")
@@ -64,13 +68,17 @@ def run_all(
     waiting = [run for run in planned if run.name not in done]
     report(f"{len(planned) - len(waiting)} of {len(planned)} runs are done")
     workers = _Workers(out.parent, device, threads=max(1, available_cores() // jobs))
+    states = shared_states(waiting, out.parent / "states", find_device(device).type)
     failed: list[str] = []
     try:
         while waiting or workers.running:
-            while waiting and len(workers.running) < jobs:
-                report(f"started {waiting[0].label}")
-                workers.start(waiting.pop(0))
-            for run, outcome in workers.wait():
+            for run in _ready(waiting, [run for run, _ in workers.running.values()], states):
+                if len(workers.running) < jobs:
+                    report(f"started {run.label}")
+                    workers.start(run, states.get(run.name))
+                    waiting.remove(run)
+            is_full = not waiting or len(workers.running) == jobs
+            for run, outcome in workers.wait(None if is_full else _POLL):
                 if isinstance(outcome, str):
                     report(f"failed  {run.label}: {outcome}")
                     failed.append(f"{run.label}: {outcome.splitlines()[0]}")
@@ -83,9 +91,43 @@ def run_all(
                     shutil.rmtree(out.parent / run.name)
     finally:
         workers.stop()
+    if not failed:
+        shutil.rmtree(out.parent / "states", ignore_errors=True)
     if failed:
         heading = f"{len(failed)} of {len(planned)} runs failed; the same command tries them again"
         raise FailedRunsError("\n".join([heading, *failed]))
+
+
+def shared_states(waiting: Sequence[PlannedRun], folder: Path, device_type: str) -> dict[str, Path]:
+    """The folder for the cached states of every run that can share them, by name of the run."""
+    found: dict[Path, list[str]] = {}
+    for run in waiting:
+        if run.recipe.train.cache_states:
+            keys = ("data.train", "data.dev", "data.partial")
+            same = [
+                (key, value)
+                for key, value in sorted(run.settings.items())
+                if key in keys or key.startswith("model.embeddings.")
+            ]
+            text = json.dumps([same, device_type, code_digest()])
+            name = hashlib.sha256(text.encode()).hexdigest()[:8]
+            found.setdefault(folder / name, []).append(run.name)
+    shared = [(path, names) for path, names in found.items() if len(names) > 1]
+    return {name: path for path, names in shared for name in names}
+
+
+def _ready(
+    waiting: Sequence[PlannedRun], running: Sequence[PlannedRun], states: Mapping[str, Path]
+) -> Iterator[PlannedRun]:
+    """The runs that need not wait for states that another one is making."""
+    making = {states[run.name] for run in running if run.name in states}
+    making = {path for path in making if not any(path.glob("*.pt"))}
+    for run in list(waiting):
+        path = states.get(run.name)
+        if path not in making:
+            yield run
+            if path is not None and not any(path.glob("*.pt")):
+                making.add(path)
 
 
 class _Workers:
@@ -95,10 +137,10 @@ class _Workers:
         self.running: dict[Connection, tuple[PlannedRun, BaseProcess]] = {}
         self._arguments = (folder, device, code_version(), threads)
 
-    def start(self, run: PlannedRun) -> None:
+    def start(self, run: PlannedRun, states: Path | None) -> None:
         context = multiprocessing.get_context("spawn")
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(sender, run, *self._arguments))
+        process = context.Process(target=_work, args=(sender, run, states, *self._arguments))
         # Inherited: Ctrl-C in a terminal reaches all processes, but only this one handles it.
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         process.start()
@@ -106,10 +148,10 @@ class _Workers:
         sender.close()
         self.running[receiver] = run, process
 
-    def wait(self) -> list[tuple[PlannedRun, RunResult | str]]:
-        """Wait until at least one run ends; a string says why it failed, first in one line."""
+    def wait(self, timeout: float | None) -> list[tuple[PlannedRun, RunResult | str]]:
+        """Wait until a run ends, or for some seconds; a string says why it failed, in line 1."""
         ended = []
-        for receiver in wait(list(self.running)):
+        for receiver in wait(list(self.running), timeout):
             assert isinstance(receiver, Connection)
             run, process = self.running.pop(receiver)
             try:
@@ -130,14 +172,21 @@ class _Workers:
 
 
 def _work(
-    sender: Connection, run: PlannedRun, folder: Path, device: str | None, commit: str, threads: int
+    sender: Connection,
+    run: PlannedRun,
+    states: Path | None,
+    folder: Path,
+    device: str | None,
+    commit: str,
+    threads: int,
 ) -> None:
     """Make one run and send its result; the body of a worker process."""
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads)
     try:
-        sender.send(make_run(run, folder / run.name, device=device, commit=commit))
+        result = make_run(run, folder / run.name, device=device, commit=commit, states=states)
+        sender.send(result)
     except Interrupted:
         pass  # it has written a checkpoint
     except CapsrlError as error:
@@ -154,10 +203,12 @@ def _stop_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def make_run(run: PlannedRun, folder: Path, *, device: str | None, commit: str) -> RunResult:
+def make_run(
+    run: PlannedRun, folder: Path, *, device: str | None, commit: str, states: Path | None = None
+) -> RunResult:
     """Train in `folder`, or go on from its checkpoint, and measure the best model."""
     recipe, corpus = run.recipe, run.corpus
-    trained = train(recipe, folder, device=device)
+    trained = train(recipe, folder, device=device, states=states)
     found = find_device(device)
     files = {
         name: [sentence for sentence in read_sentences(file) if sentence.words]

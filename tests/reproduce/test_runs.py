@@ -15,9 +15,10 @@ from capsrl.errors import ConfigError, DataError
 from reproduce.__main__ import main
 from reproduce.plan import read_plan
 from reproduce.results import append_result, read_results
-from reproduce.runs import FailedRunsError, code_digest, code_version, run_all
+from reproduce.runs import FailedRunsError, code_digest, code_version, run_all, shared_states
 from tests.helpers.pauses import wait_for_pause
 from tests.helpers.synthetic_runs import run
+from tests.helpers.tiny_networks import write_encoder
 from tests.helpers.tiny_plans import EXPERIMENT, corpus, start, write_plan
 from tests.helpers.waiting import wait_until
 
@@ -144,6 +145,33 @@ def test_workers_stop_when_the_command_is_killed(tmp_path):
     finally:
         if workers(tmp_path):
             os.kill(worker, signal.SIGKILL)
+
+
+def test_runs_share_the_states_of_a_frozen_encoder(tmp_path, monkeypatch):
+    """The same results as alone; one run computes the states, the others wait for them."""
+    plans = {}
+    for name in ("alone", "shared"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_encoder(folder / "bert")
+        changes = ["train.epochs = 2", "train.cache_states = true"]
+        changes += ['model.embeddings.transformer = "./bert"', "model.embeddings.learned = 0"]
+        plans[name] = write_plan(folder, corpus(changes=changes) + EXPERIMENT)
+    monkeypatch.chdir(tmp_path / "alone")
+    planned = read_plan(Path("plan.toml"))
+    [states] = set(shared_states(planned, Path("states"), "cpu").values())
+    assert len(planned) == 2
+    assert shared_states(planned[:1], Path("states"), "cpu") == {}
+    assert set(shared_states(planned, Path("states"), "cuda").values()) != {states}
+    for one in planned:  # one at a time: nothing is shared
+        run_all([one], Path("runs/plan.jsonl"), device="cpu")
+    process = start_plan(plans["shared"], "--jobs", "2", "--keep-models")
+    made = tmp_path / "shared" / "runs" / "states"
+    wait_until(lambda: any(made.glob("*/transformer.pt")), process)
+    code, _, err = finish(process)
+    assert code == 0, err
+    assert not made.exists()
+    assert results(tmp_path / "shared" / "runs") == results(tmp_path / "alone" / "runs")
 
 
 def test_a_run_that_fails_is_named_and_tried_again(tmp_path):
