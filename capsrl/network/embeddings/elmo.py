@@ -127,9 +127,7 @@ class Elmo(WordSource[Spelling]):
 
         items = {sentence.words: self._spell(sentence) for sentence in sentences}
         with self._cache.shared(file, device):
-            self._cache.add(
-                items, encode, length=lambda item: len(item.words), batch_length=batch_words
-            )
+            self._cache.add(items, encode, length=lambda i: len(i.words), batch_length=batch_words)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Mix the layers; padding is zeros.
