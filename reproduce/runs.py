@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 
 import capsrl
+from capsrl.config import Recipe
 from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.formats.formats import read_sentences
@@ -28,6 +29,7 @@ from capsrl.train.loop import run as train
 from reproduce.measure import measure
 from reproduce.plan import PlannedRun
 from reproduce.results import RunResult, append_result, read_results
+from reproduce.sharing import ready, shared_states, take_twins
 
 Report = Callable[[str], None]
 _POLL = 0.5  # seconds between looks for the states that another run is making
@@ -55,24 +57,29 @@ def run_all(
     Raises KeyboardInterrupt after Ctrl-C, when all runs have stopped, and FailedRunsError at the
     end if some runs failed. In both cases the same call makes what is still missing.
 
-    Runs with the same corpus and frozen encoder share its hidden states: the first of them computes
-    them, the others wait for its file.
+    What runs share is made once: hidden states of a frozen encoder, and whole trainings.
     """
     if jobs < 1:
         raise ConfigError(f"jobs: expected at least 1, got {jobs}")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{out.parent}: cannot be made: {error.strerror or error}") from None
-    done = {result.name for result in read_results(out.parent)}
+    _make_folder(out.parent)
+    results = read_results(out.parent)
+    done = {result.name for result in results}
     waiting = [run for run in planned if run.name not in done]
     report(f"{len(planned) - len(waiting)} of {len(planned)} runs are done")
     workers = _Workers(out.parent, device, threads=max(1, available_cores() // jobs))
-    states = shared_states(waiting, out.parent / "states", find_device(device).type)
+    computed_by = f"{find_device(device).type} {code_digest()}"
+    states = shared_states(waiting, out.parent / "states", computed_by)
     failed: list[str] = []
+
+    def append_twins(results: Sequence[RunResult]) -> None:
+        for run, result in take_twins(waiting, results):
+            append_result(out, result)
+            report(f"shared  {run.label}: the same training as {result.training}")
+
+    append_twins(results)
     try:
         while waiting or workers.running:
-            for run in _ready(waiting, [run for run, _ in workers.running.values()], states):
+            for run in ready(waiting, [run for run, _ in workers.running.values()], states):
                 if len(workers.running) < jobs:
                     report(f"started {run.label}")
                     workers.start(run, states.get(run.name))
@@ -84,6 +91,7 @@ def run_all(
                     failed.append(f"{run.label}: {outcome.splitlines()[0]}")
                     continue
                 append_result(out, outcome)
+                append_twins([outcome])
                 sets = outcome.measured.sets.items()
                 scores = [f"{name} F1 {counts.labeled.f1:.2f}" for name, counts in sets]
                 report(f"done    {run.label}: {', '.join(scores)}, {outcome.seconds:.0f} s")
@@ -98,36 +106,11 @@ def run_all(
         raise FailedRunsError("\n".join([heading, *failed]))
 
 
-def shared_states(waiting: Sequence[PlannedRun], folder: Path, device_type: str) -> dict[str, Path]:
-    """The folder for the cached states of every run that can share them, by name of the run."""
-    found: dict[Path, list[str]] = {}
-    for run in waiting:
-        if run.recipe.train.cache_states:
-            keys = ("data.train", "data.dev", "data.partial")
-            same = [
-                (key, value)
-                for key, value in sorted(run.settings.items())
-                if key in keys or key.startswith("model.embeddings.")
-            ]
-            text = json.dumps([same, device_type, code_digest()])
-            name = hashlib.sha256(text.encode()).hexdigest()[:8]
-            found.setdefault(folder / name, []).append(run.name)
-    shared = [(path, names) for path, names in found.items() if len(names) > 1]
-    return {name: path for path, names in shared for name in names}
-
-
-def _ready(
-    waiting: Sequence[PlannedRun], running: Sequence[PlannedRun], states: Mapping[str, Path]
-) -> Iterator[PlannedRun]:
-    """The runs that need not wait for states that another one is making."""
-    making = {states[run.name] for run in running if run.name in states}
-    making = {path for path in making if not any(path.glob("*.pt"))}
-    for run in list(waiting):
-        path = states.get(run.name)
-        if path not in making:
-            yield run
-            if path is not None and not any(path.glob("*.pt")):
-                making.add(path)
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be made: {error.strerror or error}") from None
 
 
 class _Workers:
@@ -208,7 +191,7 @@ def make_run(
 ) -> RunResult:
     """Train in `folder`, or go on from its checkpoint, and measure the best model."""
     recipe, corpus = run.recipe, run.corpus
-    trained = train(recipe, folder, device=device, states=states)
+    trained = train(_without_tests(recipe), folder, device=device, states=states)
     found = find_device(device)
     files = {
         name: [sentence for sentence in read_sentences(file) if sentence.words]
@@ -238,6 +221,14 @@ def make_run(
         code=code_digest(),
         axes=run.axes,
     )
+
+
+def _without_tests(recipe: Recipe) -> Recipe:
+    """The recipe without test files, which are measured here, where their words are not needed."""
+    embeddings = recipe.model.embeddings
+    if embeddings.fasttext is not None or embeddings.learned:  # their tables have those words
+        return recipe
+    return replace(recipe, data=replace(recipe.data, test={}))
 
 
 def code_version() -> str:

@@ -128,7 +128,7 @@ class BiLSTM(nn.Module):
         kept = variational_dropout(ones, self.recurrent_dropout, training=self.training)
         of_word, of_state, bias = map(torch.stack, zip(*map(_weights, lstms), strict=True))
         of_words = torch.einsum("dbte,dge->dbtg", torch.stack(tuple(words)), of_word)
-        return read_words(of_words, of_state, bias, kept[:, 0].unflatten(0, (2, -1))).unbind(0)
+        return read_words(of_words, of_state, bias, kept.view(2, -1, self.width // 2)).unbind(0)
 
 
 def _weights(lstm: nn.Module) -> tuple[Tensor, Tensor, Tensor]:

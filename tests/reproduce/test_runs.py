@@ -15,7 +15,8 @@ from capsrl.errors import ConfigError, DataError
 from reproduce.__main__ import main
 from reproduce.plan import read_plan
 from reproduce.results import append_result, read_results
-from reproduce.runs import FailedRunsError, code_digest, code_version, run_all, shared_states
+from reproduce.runs import FailedRunsError, code_digest, code_version, run_all
+from reproduce.sharing import shared_states
 from tests.helpers.pauses import wait_for_pause
 from tests.helpers.synthetic_runs import run
 from tests.helpers.tiny_networks import write_encoder
@@ -171,7 +172,33 @@ def test_runs_share_the_states_of_a_frozen_encoder(tmp_path, monkeypatch):
     code, _, err = finish(process)
     assert code == 0, err
     assert not made.exists()
-    assert results(tmp_path / "shared" / "runs") == results(tmp_path / "alone" / "runs")
+    shared = results(tmp_path / "shared" / "runs")
+    assert shared == results(tmp_path / "alone" / "runs")
+    assert all(one.measured.sets.keys() == {"dev", "test"} for one in shared)
+
+
+def test_a_training_that_two_corpora_share_is_made_once(tmp_path, monkeypatch):
+    """A baseline has no iterations, so a loss on them changes nothing."""
+    every = corpus("every", changes=["train.epochs = 1", "loss.intermediate_weight = 0.5"])
+    both = EXPERIMENT.replace('"one"', '"one", "every"')
+    plan = write_plan(tmp_path, corpus(changes=["train.epochs = 1"]) + every + both)
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    run_all(read_plan(plan), tmp_path / "plan.jsonl", jobs=4, device="cpu", report=lines.append)
+    assert sum(line.startswith("started") for line in lines) == 3
+    [shared] = [line for line in lines if line.startswith("shared")]
+    assert shared.startswith("shared  every baseline eta0 seed1: the same training as baseline 1 ")
+    runs = {f"{one.corpus} {one.variant}": one for one in read_results(tmp_path)}
+    assert len(runs) == 4
+    first, second = runs["one baseline"], runs["every baseline"]
+    assert second == replace(first, name=second.name, corpus="every")
+    assert second.name in {one.name for one in read_plan(plan)}
+    # A result that is there already is shared too.
+    (tmp_path / "again").mkdir()
+    append_result(tmp_path / "again" / "plan.jsonl", first)
+    planned = [one for one in read_plan(plan) if one.recipe.model.capsules.variant == "baseline"]
+    run_all(planned, tmp_path / "again" / "plan.jsonl", device="cpu")
+    assert [one.corpus for one in read_results(tmp_path / "again")] == ["every", "one"]
 
 
 def test_a_run_that_fails_is_named_and_tried_again(tmp_path):
