@@ -115,8 +115,8 @@ class RunResult:
     @property
     def epochs(self) -> int:
         """How many epochs it was trained for."""
-        scored: int = len(self.dev_f1) * self.settings.get("train.score_every", 1)
-        return min(scored, self.settings.get("train.epochs", scored))
+        scored = len(self.dev_f1) * int(self.settings.get("train.score_every", 1))
+        return min(scored, int(self.settings.get("train.epochs", scored)))
 
     @property
     def training(self) -> str:
