@@ -54,7 +54,7 @@ def main() -> None:
         peak = torch.cuda.max_memory_allocated()
     n_weights = sum(weight.numel() for weight in network.parameters())
     print(f"{processes.device}, {torch.get_num_threads()} threads, {n_weights / 1e6:.1f} M weights")
-    print(f"{min(times):.2f} s a step, {peak / 1e9:.2f} GB")
+    print(f"{min(times):.3f} s a step, {peak / 1e9:.2f} GB")
 
 
 def make_sentence() -> Sentence:

@@ -247,6 +247,9 @@ class TrainConfig:
         "the usual one, and lower the rates for a while; 0 for never",
     ] = 0.0
     patience: Annotated[int, AT_LEAST_1, "early stopping: epochs without a better dev F1"] = 20
+    score_every: Annotated[
+        int, AT_LEAST_1, "epochs from one scoring of dev to the next; the last is always scored"
+    ] = 1
     checkpoint_every: Annotated[
         int,
         NOT_NEGATIVE,

@@ -12,6 +12,10 @@ from reproduce.results import read_results
 from reproduce.runs import run_all
 
 
+class NoReportError(ConfigError):
+    """The packages that reports need are missing."""
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command; return its exit code."""
     parser = argparse.ArgumentParser("python -m reproduce", description="The paper's experiments.")
@@ -76,7 +80,10 @@ def _run(given: argparse.Namespace) -> None:
     sys.stdout.write(f"results are in {folder}\n")
     if given.only and not given.part:
         names = {run.name for run in planned}
-        _write(folder, folder / f"{given.only}.html", only=given.only, names=names)
+        try:
+            _write(folder, folder / f"{given.only}.html", only=given.only, names=names)
+        except NoReportError as error:  # the runs are made all the same
+            sys.stdout.write(f"no {given.only}.html: {error}\n")
 
 
 def _part(planned: list[PlannedRun], part: str) -> list[PlannedRun]:
@@ -94,7 +101,7 @@ def _write(runs: Path, out: Path, *, only: str | None, names: Collection[str] = 
     try:
         from reproduce.report import write_report
     except ImportError as error:
-        raise ConfigError(
+        raise NoReportError(
             f"reports need scipy and matplotlib, got {error}; pip install -e '.[reproduce]'"
         ) from None
     for path in write_report(runs, out, only=only, names=names):

@@ -237,14 +237,17 @@ def _changes(values: Mapping[str, Any], folder: Path) -> Iterator[str]:
 def _combinations(
     experiment: Mapping[str, Any], folder: Path
 ) -> Iterator[tuple[str, tuple[Choice, ...]]]:
-    """The corpus of every run of an experiment, and what it has of each list."""
+    """The corpus of every run of an experiment, and what it has of each list.
+
+    Seed by seed: if time runs out, what is done has all variants.
+    """
     axes = [
         [_choice(axis, value, folder) for value in values]
         for axis, values in flatten(experiment.get("axes", {}))
     ]
     etas = [f"loss.uniqueness={eta}" for eta in experiment.get("uniqueness", ())]
-    for name, variant, seed in itertools.product(
-        experiment["corpora"], experiment["variants"], experiment["seeds"]
+    for seed, name, variant in itertools.product(
+        experiment["seeds"], experiment["corpora"], experiment["variants"]
     ):
         # Without routing there is nothing to iterate.
         turns = experiment.get("iterations", ()) if variant in ROUTED else ()

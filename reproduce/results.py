@@ -84,7 +84,7 @@ class RunResult:
     corpus       its name in the plan; language, annotation and encoder are descriptions from there
     paper        the language of the paper's table 5 to compare with ("en"), "" for none
     iterations, uniqueness  in training; uniqueness is η, the weight of the uniqueness loss
-    dev_f1       after each epoch; the model of `best_epoch` is the one that was measured
+    dev_f1       after each epoch that was scored; the model of `best_epoch` is the one measured
     seconds      of training; device and commit say on what and with which code
     settings     every setting that affects the result, by dotted name; files by name and digest
     code         digest of the source of capsrl, "" in older results
@@ -111,6 +111,12 @@ class RunResult:
     measured: Measured
     code: str = ""
     axes: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs it was trained for."""
+        scored = len(self.dev_f1) * int(self.settings.get("train.score_every", 1))
+        return min(scored, int(self.settings.get("train.epochs", scored)))
 
     @property
     def training(self) -> str:

@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 
 import capsrl
+from capsrl.config import Recipe
 from capsrl.device import available_cores
 from capsrl.errors import CapsrlError, ConfigError
 from capsrl.formats.formats import read_sentences
@@ -28,8 +29,10 @@ from capsrl.train.loop import run as train
 from reproduce.measure import measure
 from reproduce.plan import PlannedRun
 from reproduce.results import RunResult, append_result, read_results
+from reproduce.sharing import ready, shared_states, take_twins
 
 Report = Callable[[str], None]
+_POLL = 0.5  # seconds between looks for the states that another run is making
 
 
 class FailedRunsError(CapsrlError):
@@ -53,29 +56,42 @@ def run_all(
     report       is called with a line when a run starts or ends
     Raises KeyboardInterrupt after Ctrl-C, when all runs have stopped, and FailedRunsError at the
     end if some runs failed. In both cases the same call makes what is still missing.
+
+    What runs share is made once: hidden states of a frozen encoder, and whole trainings.
     """
     if jobs < 1:
         raise ConfigError(f"jobs: expected at least 1, got {jobs}")
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ConfigError(f"{out.parent}: cannot be made: {error.strerror or error}") from None
-    done = {result.name for result in read_results(out.parent)}
+    _make_folder(out.parent)
+    results = read_results(out.parent)
+    done = {result.name for result in results}
     waiting = [run for run in planned if run.name not in done]
     report(f"{len(planned) - len(waiting)} of {len(planned)} runs are done")
     workers = _Workers(out.parent, device, threads=max(1, available_cores() // jobs))
+    computed_by = f"{find_device(device).type} {code_digest()}"
+    states = shared_states(waiting, out.parent / "states", computed_by)
     failed: list[str] = []
+
+    def append_twins(results: Sequence[RunResult]) -> None:
+        for run, result in take_twins(waiting, results):
+            append_result(out, result)
+            report(f"shared  {run.label}: the same training as {result.training}")
+
+    append_twins(results)
     try:
         while waiting or workers.running:
-            while waiting and len(workers.running) < jobs:
-                report(f"started {waiting[0].label}")
-                workers.start(waiting.pop(0))
-            for run, outcome in workers.wait():
+            for run in ready(waiting, [run for run, _ in workers.running.values()], states):
+                if len(workers.running) < jobs:
+                    report(f"started {run.label}")
+                    workers.start(run, states.get(run.name))
+                    waiting.remove(run)
+            is_full = not waiting or len(workers.running) == jobs
+            for run, outcome in workers.wait(None if is_full else _POLL):
                 if isinstance(outcome, str):
                     report(f"failed  {run.label}: {outcome}")
                     failed.append(f"{run.label}: {outcome.splitlines()[0]}")
                     continue
                 append_result(out, outcome)
+                append_twins([outcome])
                 sets = outcome.measured.sets.items()
                 scores = [f"{name} F1 {counts.labeled.f1:.2f}" for name, counts in sets]
                 report(f"done    {run.label}: {', '.join(scores)}, {outcome.seconds:.0f} s")
@@ -83,9 +99,18 @@ def run_all(
                     shutil.rmtree(out.parent / run.name)
     finally:
         workers.stop()
+    if not failed:
+        shutil.rmtree(out.parent / "states", ignore_errors=True)
     if failed:
         heading = f"{len(failed)} of {len(planned)} runs failed; the same command tries them again"
         raise FailedRunsError("\n".join([heading, *failed]))
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be made: {error.strerror or error}") from None
 
 
 class _Workers:
@@ -95,10 +120,10 @@ class _Workers:
         self.running: dict[Connection, tuple[PlannedRun, BaseProcess]] = {}
         self._arguments = (folder, device, code_version(), threads)
 
-    def start(self, run: PlannedRun) -> None:
+    def start(self, run: PlannedRun, states: Path | None) -> None:
         context = multiprocessing.get_context("spawn")
         receiver, sender = context.Pipe(duplex=False)
-        process = context.Process(target=_work, args=(sender, run, *self._arguments))
+        process = context.Process(target=_work, args=(sender, run, states, *self._arguments))
         # Inherited: Ctrl-C in a terminal reaches all processes, but only this one handles it.
         handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
         process.start()
@@ -106,10 +131,10 @@ class _Workers:
         sender.close()
         self.running[receiver] = run, process
 
-    def wait(self) -> list[tuple[PlannedRun, RunResult | str]]:
-        """Wait until at least one run ends; a string says why it failed, first in one line."""
+    def wait(self, timeout: float | None) -> list[tuple[PlannedRun, RunResult | str]]:
+        """Wait until a run ends, or for some seconds; a string says why it failed, in line 1."""
         ended = []
-        for receiver in wait(list(self.running)):
+        for receiver in wait(list(self.running), timeout):
             assert isinstance(receiver, Connection)
             run, process = self.running.pop(receiver)
             try:
@@ -130,14 +155,21 @@ class _Workers:
 
 
 def _work(
-    sender: Connection, run: PlannedRun, folder: Path, device: str | None, commit: str, threads: int
+    sender: Connection,
+    run: PlannedRun,
+    states: Path | None,
+    folder: Path,
+    device: str | None,
+    commit: str,
+    threads: int,
 ) -> None:
     """Make one run and send its result; the body of a worker process."""
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     if "OMP_NUM_THREADS" not in os.environ:
         torch.set_num_threads(threads)
     try:
-        sender.send(make_run(run, folder / run.name, device=device, commit=commit))
+        result = make_run(run, folder / run.name, device=device, commit=commit, states=states)
+        sender.send(result)
     except Interrupted:
         pass  # it has written a checkpoint
     except CapsrlError as error:
@@ -154,10 +186,12 @@ def _stop_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def make_run(run: PlannedRun, folder: Path, *, device: str | None, commit: str) -> RunResult:
+def make_run(
+    run: PlannedRun, folder: Path, *, device: str | None, commit: str, states: Path | None = None
+) -> RunResult:
     """Train in `folder`, or go on from its checkpoint, and measure the best model."""
     recipe, corpus = run.recipe, run.corpus
-    trained = train(recipe, folder, device=device)
+    trained = train(_without_tests(recipe), folder, device=device, states=states)
     found = find_device(device)
     files = {
         name: [sentence for sentence in read_sentences(file) if sentence.words]
@@ -187,6 +221,14 @@ def make_run(run: PlannedRun, folder: Path, *, device: str | None, commit: str) 
         code=code_digest(),
         axes=run.axes,
     )
+
+
+def _without_tests(recipe: Recipe) -> Recipe:
+    """The recipe without test files, which are measured here, where their words are not needed."""
+    embeddings = recipe.model.embeddings
+    if embeddings.fasttext is not None or embeddings.learned:  # their tables have those words
+        return recipe
+    return replace(recipe, data=replace(recipe.data, test={}))
 
 
 def code_version() -> str:

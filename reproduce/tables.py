@@ -233,7 +233,7 @@ def runs_rows(corpora: Sequence[CorpusRuns]) -> list[list[str]]:
         axes = ", ".join(f"{axis}={value}" for axis, value in run.axes.items())
         iterations = str(run.iterations) if run.variant in ROUTED else ""
         row = [run.corpus, run.variant, iterations, f"{run.uniqueness:g}", str(run.seed)]
-        row += [str(run.best_epoch), str(len(run.dev_f1)), f"{run.seconds:.0f}"]
+        row += [str(run.best_epoch), str(run.epochs), f"{run.seconds:.0f}"]
         row += [run.device, run.commit, run.code, axes]
         rows.append([*row, str(run.measured.parameters.get("routing", "")), *shown])
     return rows

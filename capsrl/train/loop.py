@@ -69,17 +69,23 @@ class Interrupted(KeyboardInterrupt):
 
 
 def run(
-    recipe: Recipe, folder: Path, *, device: str | None = None, report: Report | None = None
+    recipe: Recipe,
+    folder: Path,
+    *,
+    device: str | None = None,
+    report: Report | None = None,
+    states: Path | None = None,
 ) -> TrainingResult:
     """Train as the recipe says; resume if the folder holds a checkpoint of the same recipe.
 
     report   called with every record of the log, in the main process
+    states   folder for cached states; runs with the same corpus and frozen encoder share them
     Raises Interrupted after Ctrl-C or SIGTERM, when a checkpoint has been written; ConfigError if
     the folder belongs to another recipe or the loss is no longer finite.
     """
     processes = Processes(device)
     with contextlib.closing(processes), defer_signals() as stop:
-        training = Training(recipe, folder, processes, stop, report)
+        training = Training(recipe, folder, processes, stop, report, states)
         with contextlib.closing(training.log):
             try:
                 while not training.state.finished:
@@ -109,6 +115,7 @@ class Training:
         processes: Processes,
         stop: threading.Event,
         report: Report | None,
+        states: Path | None = None,
     ) -> None:
         self.recipe = recipe
         self.folder = folder
@@ -133,7 +140,7 @@ class Training:
         self._labeler = Labeler(network, recipe.model, device=processes.device)
         self._trainer = make_trainer(recipe, network, processes)
         if recipe.train.cache_states and not self.state.finished:
-            network.vectors.cache_states([*corpus.train, *corpus.partial, *corpus.dev])
+            network.vectors.cache_states([*corpus.train, *corpus.partial, *corpus.dev], states)
         self._mixture = _make_mixture(recipe, network, corpus)
         if saved is not None:
             self._trainer.restore(saved.tensors, path=self._checkpoint)
@@ -198,6 +205,17 @@ class Training:
         self.log.write("step", record)
 
     def end_epoch(self) -> None:
+        """Score the dev file, unless that is for a later epoch, and write a checkpoint."""
+        state, train, epoch = self.state, self.recipe.train, self.state.epoch + 1
+        if epoch % train.score_every == 0 or epoch == train.epochs:
+            self._score_epoch()
+        else:
+            state.epoch, state.position = epoch, 0
+        self.save()
+        if not state.finished and self._must_stop():
+            raise Interrupted
+
+    def _score_epoch(self) -> None:
         """Score the dev file, save the model if it is the best so far, and test for the end."""
         state = self.state
         train_seconds = self._seconds()
@@ -223,9 +241,6 @@ class Training:
             if message is not None:
                 self.log.write("warning", {"step": state.step, "message": message})
         self._words, self._line_clock = 0, time.monotonic()
-        self.save()
-        if not state.finished and self._must_stop():
-            raise Interrupted
 
     def _precision(self) -> Precision:
         """How the model is saved; see `capsrl.network.save` on weights that start quantized."""

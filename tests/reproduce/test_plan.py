@@ -38,9 +38,9 @@ def test_every_combination_in_the_order_of_the_plan(tmp_path):
     path = write_plan(tmp_path, corpus() + given)
     assert labels(path) == [
         *("one word eta0 seed2", "one word eta0.5 seed2"),  # nothing to iterate
-        *("one word eta0 seed1", "one word eta0.5 seed1"),
         *("one capsule n1 eta0 seed2", "one capsule n1 eta0.5 seed2"),
         *("one capsule n3 eta0 seed2", "one capsule n3 eta0.5 seed2"),
+        *("one word eta0 seed1", "one word eta0.5 seed1"),
         *("one capsule n1 eta0 seed1", "one capsule n1 eta0.5 seed1"),
         *("one capsule n3 eta0 seed1", "one capsule n3 eta0.5 seed1"),
     ]

@@ -16,8 +16,10 @@ from reproduce.__main__ import main
 from reproduce.plan import read_plan
 from reproduce.results import append_result, read_results
 from reproduce.runs import FailedRunsError, code_digest, code_version, run_all
+from reproduce.sharing import shared_states
 from tests.helpers.pauses import wait_for_pause
 from tests.helpers.synthetic_runs import run
+from tests.helpers.tiny_networks import write_encoder
 from tests.helpers.tiny_plans import EXPERIMENT, corpus, start, write_plan
 from tests.helpers.waiting import wait_until
 
@@ -144,6 +146,59 @@ def test_workers_stop_when_the_command_is_killed(tmp_path):
     finally:
         if workers(tmp_path):
             os.kill(worker, signal.SIGKILL)
+
+
+def test_runs_share_the_states_of_a_frozen_encoder(tmp_path, monkeypatch):
+    """The same results as alone; one run computes the states, the others wait for them."""
+    plans = {}
+    for name in ("alone", "shared"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_encoder(folder / "bert")
+        changes = ["train.epochs = 2", "train.cache_states = true"]
+        changes += ['model.embeddings.transformer = "./bert"', "model.embeddings.learned = 0"]
+        plans[name] = write_plan(folder, corpus(changes=changes) + EXPERIMENT)
+    monkeypatch.chdir(tmp_path / "alone")
+    planned = read_plan(Path("plan.toml"))
+    [states] = set(shared_states(planned, Path("states"), "cpu").values())
+    assert len(planned) == 2
+    assert shared_states(planned[:1], Path("states"), "cpu") == {}
+    assert set(shared_states(planned, Path("states"), "cuda").values()) != {states}
+    for one in planned:  # one at a time: nothing is shared
+        run_all([one], Path("runs/plan.jsonl"), device="cpu")
+    process = start_plan(plans["shared"], "--jobs", "2", "--keep-models")
+    made = tmp_path / "shared" / "runs" / "states"
+    wait_until(lambda: any(made.glob("*/transformer.pt")), process)
+    code, _, err = finish(process)
+    assert code == 0, err
+    assert not made.exists()
+    shared = results(tmp_path / "shared" / "runs")
+    assert shared == results(tmp_path / "alone" / "runs")
+    assert all(one.measured.sets.keys() == {"dev", "test"} for one in shared)
+
+
+def test_a_training_that_two_corpora_share_is_made_once(tmp_path, monkeypatch):
+    """A baseline has no iterations, so a loss on them changes nothing."""
+    every = corpus("every", changes=["train.epochs = 1", "loss.intermediate_weight = 0.5"])
+    both = EXPERIMENT.replace('"one"', '"one", "every"')
+    plan = write_plan(tmp_path, corpus(changes=["train.epochs = 1"]) + every + both)
+    monkeypatch.chdir(tmp_path)
+    lines = []
+    run_all(read_plan(plan), tmp_path / "plan.jsonl", jobs=4, device="cpu", report=lines.append)
+    assert sum(line.startswith("started") for line in lines) == 3
+    [shared] = [line for line in lines if line.startswith("shared")]
+    assert shared.startswith("shared  every baseline eta0 seed1: the same training as baseline 1 ")
+    runs = {f"{one.corpus} {one.variant}": one for one in read_results(tmp_path)}
+    assert len(runs) == 4
+    first, second = runs["one baseline"], runs["every baseline"]
+    assert second == replace(first, name=second.name, corpus="every")
+    assert second.name in {one.name for one in read_plan(plan)}
+    # A result that is there already is shared too.
+    (tmp_path / "again").mkdir()
+    append_result(tmp_path / "again" / "plan.jsonl", first)
+    planned = [one for one in read_plan(plan) if one.recipe.model.capsules.variant == "baseline"]
+    run_all(planned, tmp_path / "again" / "plan.jsonl", device="cpu")
+    assert [one.corpus for one in read_results(tmp_path / "again")] == ["every", "one"]
 
 
 def test_a_run_that_fails_is_named_and_tried_again(tmp_path):

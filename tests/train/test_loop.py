@@ -70,6 +70,23 @@ def test_early_stopping(tmp_path):
     assert result.best_epoch == 1
 
 
+def test_dev_is_scored_every_third_epoch_and_at_the_end(tmp_path):
+    result = run(make_recipe("train.score_every=3", "train.epochs=8"), tmp_path, device="cpu")
+    epochs = [r for r in read_log(tmp_path / "log.jsonl") if r["kind"] == "epoch"]
+    assert [record["epoch"] for record in epochs] == [3, 6, 8]
+    best = max(epochs, key=lambda record: record["dev_f1"])
+    assert (result.best_epoch, result.dev.labeled_f1) == (best["epoch"], best["dev_f1"])
+    state = load_checkpoint(tmp_path / "checkpoint.safetensors").state
+    assert (state.epoch, state.position, state.finished) == (8, 0, True)
+    # Scoring does not change what is learned.
+    run(make_recipe("train.epochs=8"), tmp_path / "each", device="cpu")
+    tensors, others = (
+        load_checkpoint(folder / "checkpoint.safetensors").tensors
+        for folder in (tmp_path, tmp_path / "each")
+    )
+    assert all(torch.equal(others[name], tensors[name]) for name in tensors if "weight" in name)
+
+
 def test_seed(tmp_path):
     ends = []
     for number, seed in enumerate((3, 3, 4)):

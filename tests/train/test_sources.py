@@ -133,3 +133,19 @@ def test_cached_states(tmp_path, source):
     again = score(unseen, Labeler.load(cached.model).label_sentences(unseen))
     assert again.labeled_f1 == cached.tests["unseen"].labeled_f1
     assert again.labeled_f1 == pytest.approx(fresh.tests["unseen"].labeled_f1, abs=5)
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_shared_states(tmp_path, source):
+    """A run that reads the states of another ends with exactly the weights of one that does not."""
+    SOURCES[source](tmp_path / "encoder")
+    settings = [*SETTINGS, f"model.embeddings.{source}={tmp_path / 'encoder'}", "train.epochs=2"]
+    states = tmp_path / "states"
+    weights = {}
+    for name, folder in {"alone": None, "first": states, "second": states}.items():
+        recipe = read_recipe(TINY, [*settings, "train.cache_states=true"])
+        model = run(recipe, tmp_path / name, device="cpu", states=folder).model
+        [file] = model.glob("*.safetensors")
+        weights[name] = file.read_bytes()
+    assert [path.name for path in states.iterdir()] == [f"{source}.pt"]
+    assert weights["alone"] == weights["first"] == weights["second"]

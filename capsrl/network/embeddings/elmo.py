@@ -119,7 +119,9 @@ class Elmo(WordSource[Spelling]):
             spellings[row, : len(letters) + 2] = [WORD_START, *letters, WORD_END]
         return {"spellings": torch.from_numpy(spellings), "rows": rows, "lengths": n_words}
 
-    def cache_states(self, sentences: Iterable[Sentence], *, batch_words: int = 4000) -> None:
+    def cache_states(
+        self, sentences: Iterable[Sentence], file: Path | None = None, *, batch_words: int = 4000
+    ) -> None:
         """Run the language model over sentences now and reuse its states from then on."""
         device = self.mix.gamma.device
 
@@ -128,9 +130,8 @@ class Elmo(WordSource[Spelling]):
             return torch.stack(self._layers(inputs), 2)
 
         items = {sentence.words: self._spell(sentence) for sentence in sentences}
-        self._cache.add(
-            items, encode, length=lambda item: len(item.words), batch_length=batch_words
-        )
+        with self._cache.shared(file, device):
+            self._cache.add(items, encode, length=lambda i: len(i.words), batch_length=batch_words)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Mix the layers; padding is zeros.

@@ -1,11 +1,14 @@
 """For frozen encoders: a cache of their hidden states, and a trained mix of their layers."""
 
-from collections.abc import Callable, Mapping, Sequence
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from capsrl.files.replacing import replacing
 from capsrl.network.embeddings.source import SourceItem, pad
 
 
@@ -53,6 +56,18 @@ class StateCache:
                 self._rows[words] = row
                 row += len(words)
                 n_words -= len(words)
+
+    @contextlib.contextmanager
+    def shared(self, file: Path | None, device: torch.device) -> Iterator[None]:
+        """Begin with the states of another run in the file; write it at the end if it is new."""
+        is_new = file is None or not file.exists()
+        if file is not None and not is_new:  # on a CPU, processes share the memory of the file
+            self._states, self._rows = torch.load(file, map_location=device, mmap=True)
+        yield
+        if file is not None and is_new:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(file) as temporary:
+                torch.save((self._states, self._rows), temporary)
 
     def _grow(self, n_words: int, like: Tensor) -> None:
         # Allocated once for all new words: growing batch by batch would copy the cache each time.

@@ -52,8 +52,8 @@ class WordSource(nn.Module, ABC, Generic[SourceItem]):
         """Positions that a sentence takes in a padded batch, if that can exceed its words."""
         return 0
 
-    def cache_states(self, sentences: Iterable[Sentence]) -> None:  # noqa: B027 - optional
-        """Compute whatever is the same in every epoch once, and reuse it for these sentences."""
+    def cache_states(self, sentences: Iterable[Sentence], file: Path | None = None) -> None:  # noqa: B027 - optional
+        """Compute whatever is the same in every epoch once; `file` shares it between runs."""
 
     def save_files(self, folder: Path) -> None:  # noqa: B027 - optional
         """Write what a model folder must hold besides the weights to `folder`, and create it."""
@@ -108,10 +108,10 @@ class WordVectors(nn.Module):
         vectors = [source(inputs[name]) for name, source in self.named_sources()]
         return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
 
-    def cache_states(self, sentences: Sequence[Sentence]) -> None:
-        """Run frozen encoders over these sentences once, instead of in every epoch."""
-        for _, source in self.named_sources():
-            source.cache_states(sentences)
+    def cache_states(self, sentences: Sequence[Sentence], folder: Path | None = None) -> None:
+        """Run frozen encoders once, not in every epoch; runs share the files of `folder`."""
+        for name, source in self.named_sources():
+            source.cache_states(sentences, folder and folder / f"{name}.pt")
 
     def save_files(self, folder: Path) -> None:
         """Write what the sources need besides their weights, each to a subfolder of its name."""

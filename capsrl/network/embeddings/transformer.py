@@ -87,7 +87,9 @@ class Transformer(WordSource[Subwords]):
         arrays = self.subwords.collate(items, marked)
         return {name: torch.from_numpy(array) for name, array in arrays.items()}
 
-    def cache_states(self, sentences: Iterable[Sentence], *, batch_subwords: int = 8000) -> None:
+    def cache_states(
+        self, sentences: Iterable[Sentence], file: Path | None = None, *, batch_subwords: int = 8000
+    ) -> None:
         """Encode sentences now and reuse their hidden states from then on.
 
         Does nothing if the encoder is fine-tuned or predicates are marked: then the states change
@@ -103,7 +105,8 @@ class Transformer(WordSource[Subwords]):
                 return torch.stack(self._layers(inputs), 2)
 
         items = {sentence.words: self.subwords.read(sentence) for sentence in sentences}
-        self._cache.add(items, encode, length=self.length, batch_length=batch_subwords)
+        with self._cache.shared(file, device):
+            self._cache.add(items, encode, length=self.length, batch_length=batch_subwords)
 
     def forward(self, inputs: Inputs) -> Tensor:
         """Vectors of the words.

@@ -50,6 +50,23 @@ def test_sentences_are_encoded_once_and_longest_first():
     assert cache.find(("zzz",)) is None
 
 
+def test_runs_share_the_states_of_a_file(tmp_path):
+    file, device = tmp_path / "states" / "bert.pt", torch.device("cpu")
+    first, second = StateCache(), StateCache()
+    with first.shared(file, device):
+        assert len(add(first, SENTENCES)) == 1
+    before = file.read_bytes()
+    with second.shared(file, device):
+        assert add(second, SENTENCES) == []
+    assert file.read_bytes() == before
+    assert [second.find(words) for words in SENTENCES] == [first.find(words) for words in SENTENCES]
+    rows = torch.tensor([[0, 1, 2], [3, 4, 5]])
+    assert all(map(torch.equal, second.layers(rows), first.layers(rows)))
+    with second.shared(None, device):  # on without a file
+        assert add(second, [("new",)]) == [[("new",)]]
+    assert file.read_bytes() == before
+
+
 def test_a_batch_is_cached_only_as_a_whole():
     assert collate_cached([0, None], [2, 1]) is None
     assert collate_cached([], []) is None

@@ -1,5 +1,7 @@
 """The contract of word sources, and `WordVectors`, which concatenates them."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from torch import nn
@@ -43,8 +45,9 @@ class Rich(Lengths):
     def length(self, item):
         return sum(item)
 
-    def cache_states(self, sentences):
+    def cache_states(self, sentences, file=None):
         self.cached += sentences
+        self.file = file
 
     def save_files(self, folder):
         folder.mkdir()
@@ -87,7 +90,10 @@ def test_only_sources_that_need_files_write_them(vectors, tmp_path):
 
 def test_optional_methods(vectors):
     vectors.cache_states(SENTENCES)
-    assert vectors.sources["rich"].cached == SENTENCES
+    rich = vectors.sources["rich"]
+    assert (rich.cached, rich.file) == (SENTENCES, None)
+    vectors.cache_states(SENTENCES, Path("states"))
+    assert rich.file == Path("states/rich.pt")
     assert vectors.parameter_layers() == {"sources.rich.scale": 3}
 
 
