@@ -67,6 +67,7 @@ LAZY = {
     "capsrl.labeler.Labeler.label_many": "capsrl.show.progress_bar",
     "capsrl.labeler.Labeled._repr_html_": "capsrl.show",
     "capsrl._labeler_class": "capsrl.labeler",
+    "capsrl.look_up": "capsrl.frames",
     "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.network.save",
     "capsrl.labeler._as_backend": "capsrl.network.backend",

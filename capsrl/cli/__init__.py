@@ -36,7 +36,7 @@ _COMMANDS = {
     "label": ("Label", "Find who did what to whom in text, files and folders."),
     "bulk": ("Label", "Label tables and folders of any size, on all cores or a Ray cluster."),
     "serve": ("Label", "Run a web service with a demo page."),
-    "frames": ("Label", "Make an index of PropBank frame files, which say what roles mean."),
+    "frames": ("Label", "Look up a word in PropBank's frames, or index a folder of them."),
     "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),
