@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from tests.test_readme import BLOCK, commands, read, shell
+
 pytest.importorskip("duckdb")
 TEXT = "Mira sold her car to Omar. The company did not sell the old house. Nobody bought it."
 
@@ -79,3 +81,15 @@ def test_the_extra_is_named(capsrl, labeled, monkeypatch):
     done = capsrl("search", "sell", labeled)
     assert done.code == 2
     assert done.err.startswith("error: this command needs duckdb: pip install 'capsrl[search]'")
+
+
+def test_the_page_shows_what_is_printed(tmp_path):
+    n_run = 0
+    for _, language, block in BLOCK.findall(read("docs/search.md").replace("\n  ", "\n")):
+        for command, shown in commands(block) if language == "console" else ():
+            printed = shell(command, tmp_path)
+            assert [line.split() for line in printed.splitlines()] == [
+                line.split() for line in shown.splitlines()
+            ]
+            n_run += 1
+    assert n_run == 4
