@@ -86,13 +86,11 @@ def _lines(roleset: Roleset) -> Iterator[Text]:
     evoking = "; ".join(f"{kind} {', '.join(found)}" for kind, found in words.items())
     parts = (roleset.sense, "bold cyan"), (roleset.definition or "", "italic"), (evoking, "dim")
     yield Text("  ").join(Text(visible(text), style) for text, style in parts if text)
-    cells = [
-        (role.name, role.meaning or "", role.description and role.thematic or "", role.function)
-        for role in roleset.roles
-    ]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    for name, *others in cells:
-        padded = (visible(c).ljust(w) for c, w in zip(others, widths[1:], strict=True) if w)
-        yield Text.assemble("  ", (name.ljust(widths[0]), "bold green"), "  ", "  ".join(padded))
+    width = max((len(role.meaning or "") for role in roleset.roles), default=0)
+    for role in roleset.roles:
+        thematic = f"{role.thematic}  " if role.description and role.thematic else ""
+        meaning = visible(role.meaning or "").ljust(width)
+        line = f"  {meaning}  {thematic}{role.function}".rstrip()
+        yield Text.assemble("  ", (role.name, "bold green"), line)
     if roleset.links:
         yield Text(f"  {' '.join(roleset.links)}", "dim")

@@ -12,7 +12,8 @@ from capsrl.cli.progress import plural
 from capsrl.errors import ConfigError
 from capsrl.files.opening import STANDARD, open_writer
 from capsrl.formats.formats import format_of
-from capsrl.search.hits import COUNTS, FORMATS, search
+from capsrl.search.hits import COUNTS, search
+from capsrl.search.hits import FORMATS as LABELED
 from capsrl.search.query import parse_query
 from capsrl.show.formatting import visible
 from capsrl.show.kwic import hits_html, kwic_lines, parts_of_hit
@@ -22,6 +23,7 @@ from capsrl.tables.columns import Column
 from capsrl.tables.writing import csv_parts
 
 _TO = {".txt": "table", ".csv": "csv", ".html": "html"}
+FORMATS = tuple(_TO.values())
 _SHOWN = 50  # hits in a table
 _CELLS = "file document sentence sentence_id left predicate right sense probability".split()
 
@@ -33,10 +35,10 @@ _CELLS = "file document sentence sentence_id left predicate right sense probabil
             argument("files", "FILE...", "Labeled files, tables, or folders of them."),
         ],
         "Options": [
-            format_option("--from", FORMATS),
+            format_option("--from", LABELED),
             option(f"--count {'|'.join(COUNTS)}", "Count instead of listing."),
             option("--limit N", f"Hits to list (default: {_SHOWN} in a table, else all).", low=1),
-            format_option("--to", _TO.values(), default="by suffix of -o, else table"),
+            format_option("--to", FORMATS, default="by suffix of -o, else table"),
             option("-o, --output FILE", "File to write; - is stdout.", default=STANDARD),
         ],
     }
@@ -61,8 +63,9 @@ def search_command(
     negated  p>=0.8              denied; its joint probability
     -A2                          without A2; - denies any term
     """
-    formats = {"formats": [*_TO.values()], "suffixes": _TO, "default": "table", "option": "--to"}
-    to = format_of(output, to_format, **formats)
+    to = format_of(
+        *(output, to_format), formats=FORMATS, suffixes=_TO, default="table", option="--to"
+    )
     if count is not None and to == "html":
         raise ConfigError("--count: expected the format table or csv, got html")
     with search(parse_query(query), files, from_format) as hits, open_writer(output) as file:

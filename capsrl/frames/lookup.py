@@ -33,12 +33,11 @@ def look_up(word: str, frames: FrameIndex) -> list[Roleset]:
         for lemma in forms
         for sense in sorted(aliases_of(lemma, frames), key=lambda each: _place(each, lemma))
     )
-    if "." in name:
-        known = ", ".join(sense for sense in senses if unnumbered(sense) in forms)
-        fix = f"it has {known}" if known else _advice(unnumbered(name).lower(), frames)
-        raise DataError(f"{word}: {unnumbered(name)} has no such sense; {fix}")
-    if not senses:
-        raise DataError(f"{word}: not in the frames; {_advice(name.lower(), frames)}")
+    if "." in name or not senses:
+        known = [sense for sense in senses if unnumbered(sense) in forms]
+        alike = known or get_close_matches(forms[0], frames.senses_by_lemma(), n=3)
+        fix = f"did you mean {', '.join(alike)}?" if alike else "the frames are of English"
+        raise DataError(f"{word}: not in the frames; {fix}")
     return [frames[sense] for sense in senses]
 
 
@@ -51,8 +50,3 @@ def _lemmas(form: str) -> list[str]:
 
 def _place(sense: str, lemma: str) -> tuple[bool, bool, str]:
     return "_" in sense and sense[: len(lemma)] == lemma, unnumbered(sense) != lemma, sense
-
-
-def _advice(word: str, frames: FrameIndex) -> str:
-    alike = get_close_matches(word, frames.senses_by_lemma(), n=3)
-    return f"did you mean {', '.join(alike)}?" if alike else "the frames are of English predicates"

@@ -14,7 +14,7 @@ from capsrl.errors import ConfigError, DataError
 from capsrl.facts import denies
 from capsrl.files.opening import name_of, open_writer
 from capsrl.formats.formats import CORPORA, SUFFIXES, format_of, read_sentences
-from capsrl.search.query import STEM, Query, match, quote
+from capsrl.search.query import Query, match, quote
 from capsrl.tables.cells import Cells
 from capsrl.tables.documents import DOCUMENT_SUFFIXES, find_inputs
 from capsrl.tables.pipeline import DocumentSentence
@@ -30,17 +30,7 @@ _SUFFIXES = {each: name for each, name in (DOCUMENT_SUFFIXES | SUFFIXES).items()
 _PROPOSITION_ROLES = {"A0", "A1", "A2", "A3", "A4"} | {
     f"AM-{kind}" for kind in ("TMP", "LOC", "CAU", "MNR", "MOD")
 }
-_COUNTED = {
-    "role": "role FROM arguments",
-    "head": "role, lower(head) AS head FROM arguments",
-    "phrase": "role, phrase FROM arguments",
-    "lemma": f"{STEM} AS lemma FROM found",
-    "predicate": "lower(predicate) AS predicate FROM found",
-    "sense": "sense FROM found",
-    "document": "document FROM found",
-    "valency": "sense, roles FROM role_sets",
-}
-COUNTS = tuple(_COUNTED)
+COUNTS = ("role", "head", "phrase", "lemma", "predicate", "sense", "document", "valency")
 
 
 class Hits:
@@ -68,10 +58,9 @@ class Hits:
 
     def count(self, what: str) -> list[Cells]:
         """How often the hits have each role, head of the roles of the query, ...; see COUNTS."""
-        selected, _, source = _COUNTED[what].partition(" FROM ")
-        if what in ("head", "phrase") and self._roles:
-            source += f" WHERE {' OR '.join(match('role', role) for role in self._roles)}"
-        sql = f"SELECT {selected}, count(*) AS n FROM {source} GROUP BY ALL"
+        named = " OR ".join(match("role", role) for role in self._roles) or "true"
+        where = f"WHERE {named}" if what in ("head", "phrase") else ""
+        sql = f"SELECT *, count(*) AS n FROM count_{what} {where} GROUP BY ALL"
         return sorted(self._cells(sql), key=lambda row: (-row["n"], *map(str, row.values())))
 
     def _cells(self, sql: str) -> Iterator[Cells]:
@@ -163,13 +152,13 @@ def _kind(connection: "DuckDBPyConnection", source: str, name: str) -> str:
 
 def _source(format: str, paths: Sequence[str]) -> str:
     """SQL that reads files as one table."""
-    files = f"[{', '.join(map(quote, paths))}], filename = 'filename', union_by_name = true"
+    files = f"[{', '.join(map(quote, paths))}], filename = 'capsrl_file', union_by_name = true"
     if format == "parquet":
         table = f"read_parquet({files}, file_row_number = true)"
-        return f"SELECT *, file_row_number AS number FROM {table}"
+        return f"SELECT *, file_row_number AS capsrl_number FROM {table}"
     mark = "\t" if format == "tsv" else ","
     return (
-        f"SELECT *, row_number() OVER () AS number FROM read_csv({files}, header = true, "
+        f"SELECT *, row_number() OVER () AS capsrl_number FROM read_csv({files}, header = true, "
         f"delim = '{mark}', quote = '\"', escape = '\"', all_varchar = true, "
         "max_line_size = 33554432)"
     )

@@ -16,8 +16,6 @@ from capsrl.frames.roles import conll09_role
 _TERM = re.compile(r'(-?)(?:([^\s":]+):)?(?:"([^"]+)"|((?!-)[^\s"]*[^\s":]))(?:\s+|$)')
 _ROLE = re.compile(r"([CR]-)*A(RG)?([0-5A*]|M-[A-Z*]+)")
 _PROBABILITY = re.compile(r"p(>=|<=|>|<)(\d*\.?\d+)")
-# What has no sense has its predicate as its lemma.
-STEM = r"regexp_replace(lower(coalesce(nullif(sense, ''), predicate)), '\.[^.]*$', '')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +81,10 @@ def quote(text: str) -> str:
 
 
 def _predicate(word: str) -> str:
-    is_sense = re.fullmatch(r".+\.[^.]+", word)
-    lemma = f"({match('lower(lemma)', word.lower())} OR {match(STEM, word.lower())})"
-    return match("sense", word) if is_sense else lemma
+    if re.fullmatch(r".+\.[^.]+", word):
+        return match("sense", word)
+    columns = ("lower(lemma)", "lemma_of(sense, predicate)")
+    return f"({' OR '.join(match(column, word.lower()) for column in columns)})"
 
 
 def _head(word: str) -> str:

@@ -7,16 +7,19 @@ CREATE MACRO word_start(text, word) AS -- in texts of words with spaces between 
     CASE WHEN word = 0 THEN 0
     ELSE length(array_to_string(list_slice(string_split(text, ' '), 1, word), ' ')) + 1 END;
 
+CREATE MACRO lemma_of(sense, predicate) AS -- of what has no sense, the predicate itself
+    regexp_replace(lower(coalesce(nullif(sense, ''), predicate)), '\.[^.]*$', '');
+
 CREATE MACRO predicate_rows(source) AS TABLE
-    SELECT *, coalesce(document::VARCHAR, '') AS document_, coalesce(sense, '') AS sense_,
+    SELECT * REPLACE (coalesce(document::VARCHAR, '') AS document, coalesce(sense, '') AS sense,
         coalesce(predicate_start::BIGINT - coalesce(sentence_start::BIGINT, 0),
-            word_start(text, predicate_word::INT)) AS start
+            word_start(text, predicate_word::INT)) AS predicate_start)
     FROM query_table(source) WHERE predicate IS NOT NULL;
 
 CREATE MACRO argument_rows(source) AS TABLE
-    SELECT filename AS file, number, document_ AS document, sentence::INT AS sentence, sentence_id,
-        text, predicate, predicate_word::INT AS predicate_word, start AS predicate_start,
-        sense_ AS sense, joint_probability::DOUBLE AS probability, '' AS lemma,
+    SELECT capsrl_file AS file, capsrl_number AS number, document, sentence::INT AS sentence, sentence_id,
+        text, predicate, predicate_word::INT AS predicate_word, predicate_start,
+        sense, joint_probability::DOUBLE AS probability, '' AS lemma,
         coalesce(role = 'AM-NEG', false) OR CASE WHEN regexp_matches(phrase, '(?i)\bn[eo]')
             THEN denies(role, phrase) ELSE false END AS negated,
         coalesce(role, '') AS role, coalesce(head, '') AS head, coalesce(phrase, head, '') AS phrase,
@@ -27,9 +30,9 @@ CREATE MACRO argument_rows(source) AS TABLE
 -- These have no heads of modifiers, and no offsets of arguments.
 CREATE MACRO proposition_rows(source) AS TABLE
     SELECT *, instr(text, phrase) - 1 AS phrase_start FROM (
-        SELECT filename AS file, number, document_ AS document, sentence::INT AS sentence,
+        SELECT capsrl_file AS file, capsrl_number AS number, document, sentence::INT AS sentence,
             sentence_id, text, predicate, predicate_word::INT AS predicate_word,
-            start AS predicate_start, sense_ AS sense, joint_probability::DOUBLE AS probability,
+            predicate_start, sense, joint_probability::DOUBLE AS probability,
             lemma, negated::BOOL AS negated,
             unnest(list_filter([
                 {role: '', head: '', phrase: ''},

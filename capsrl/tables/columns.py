@@ -55,8 +55,8 @@ _SENTENCE = (
     Column("sentence_start", "int64", "offset of the sentence"),
     Column("sentence_end", "int64", "offset of its end"),
 )
-NUMBERED = tuple(f"A{number}" for number in range(5))
-ADJUNCTS = {"time": "AM-TMP", "place": "AM-LOC", "cause": "AM-CAU", "manner": "AM-MNR"}
+_NUMBERED = tuple(f"A{number}" for number in range(5))
+_ADJUNCTS = {"time": "AM-TMP", "place": "AM-LOC", "cause": "AM-CAU", "manner": "AM-MNR"}
 
 
 def _text(role: str) -> Callable[[Proposition], str | None]:
@@ -92,12 +92,15 @@ FACTS: tuple[tuple[Column, Callable[[Proposition], Any]], ...] = (
     (Column("modal", "string", "modal verb: can, will"), attrgetter("modal")),
     (Column("voice", "string", "active or passive"), attrgetter("voice")),
     (Column("tense", "string", "past, present or future"), attrgetter("tense")),
-    *((Column(role, "string", f"{role} without preposition"), _text(role)) for role in NUMBERED),
+    *((Column(role, "string", f"{role} without preposition"), _text(role)) for role in _NUMBERED),
     *(
         (Column(name, "string", f"{role} without preposition"), _text(role))
-        for name, role in ADJUNCTS.items()
+        for name, role in _ADJUNCTS.items()
     ),
-    *((Column(f"{role}_head", "string", f"head word of {role}"), _head(role)) for role in NUMBERED),
+    *(
+        (Column(f"{role}_head", "string", f"head word of {role}"), _head(role))
+        for role in _NUMBERED
+    ),
     *(
         (Column(column, "double", help), methodcaller("probability_with_noun", name))
         for column, name, help in (

@@ -190,6 +190,18 @@ def test_words_alone_without_offsets_probabilities_and_senses(tmp_path):
     assert len(hits("rain -p>=0", tmp_path / "a.conllup")) == 1
 
 
+def test_columns_of_the_user_do_no_harm(tmp_path, folder):
+    header, *rows = (folder / "table.csv").read_text().splitlines()
+    names = "filename,number,start,stop,file,lemma,negated,probability,place,found,capsrl"
+    others = ",".join("7" * (names.count(",") + 1))
+    lines = [f"{header},{names}", *(f"{row},{others}" for row in rows)]
+    (tmp_path / "table.csv").write_text("".join(f"{line}\n" for line in lines))
+    for query in ("sell", "negated", "A1:soup"):
+        assert where(hits(query, tmp_path / "table.csv")) == where(
+            hits(query, folder / "table.csv")
+        )
+
+
 def test_what_cannot_be_searched(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(folder / "texts.csv", "texts.csv")
