@@ -18,6 +18,7 @@ from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
 from capsrl.triples import Triple, triples
 
 if TYPE_CHECKING:  # at run time `__getattr__` imports it, when it is needed
+    from capsrl.frames.index import Roleset
     from capsrl.labeler import Labeler
 
 __version__ = "0.1.0"
@@ -36,6 +37,7 @@ __all__ = [
     "Trace",
     "Triple",
     "load",
+    "look_up",
     "to_frame",
     "triples",
 ]
@@ -67,6 +69,22 @@ def load(
         )
     except ModuleNotFoundError as error:  # a model that was not exported needs torch
         raise ConfigError(f"{model}: needs {error.name}: {_install(error.name)}") from None
+
+
+def look_up(
+    word: str, *, model: str | Path = "en", frames: str | Path | None = None
+) -> "list[Roleset]":
+    """The senses and roles that PropBank's frames have for a word, in any form, or for a sense.
+
+    word    sell, sold, "gave up"; or sell.01
+    model   the model whose frames count
+    frames  as in `load`
+
+    Raises DataError for a word or sense that the frames do not have.
+    """
+    from capsrl.frames import lookup
+
+    return lookup.look_up(word, lookup.frames_of(find_model(model), frames))
 
 
 def to_frame(

@@ -131,7 +131,14 @@ def is_negated(proposition: "Proposition") -> bool:
 
 def _is_negative(argument: "Argument") -> bool:
     """Whether an argument is *nobody*, *none of them*, *no reason*, or *never*."""
-    text, role = (argument.text or argument.form or "").lower().split(), argument.role
+    return denies(argument.role, argument.text or argument.form or "")
+
+
+def denies(role: str, phrase: str) -> bool:
+    """Whether a phrase denies the proposition in which it has a role."""
+    text = phrase.lower().split()
+    while text and text[0] in _PREPOSITIONS:
+        del text[0]
     if not text or role.startswith(("R-", "AM-DIS", "AM-PRR", "AM-LVB")):
         return False
     if role.startswith("AM-"):

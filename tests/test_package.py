@@ -107,7 +107,7 @@ def test_commands_with_a_model_say_what_they_need(arguments, tmp_path):
     assert done.returncode == 2
 
 
-@pytest.mark.parametrize("extra", ["model", "export", "serve"])
+@pytest.mark.parametrize("extra", ["model", "export", "search", "serve"])
 def test_packages_that_may_be_missing_are_those_of_their_extra(extra):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = {each.split(">")[0] for each in project["optional-dependencies"][extra]}

@@ -23,6 +23,7 @@ _LONGEST = 10_000  # characters of an error message
 # Package that may be missing -> the extra that installs it.
 EXTRAS = {
     **dict.fromkeys(("safetensors", "torch"), "model"),
+    "duckdb": "search",
     "onnx": "export",
     "ray": "bulk",
     **dict.fromkeys(("fastapi", "fastapi_offline", "markdown_it", "prometheus_client"), "serve"),
@@ -36,7 +37,8 @@ _COMMANDS = {
     "label": ("Label", "Find who did what to whom in text, files and folders."),
     "bulk": ("Label", "Label tables and folders of any size, on all cores or a Ray cluster."),
     "serve": ("Label", "Run a web service with a demo page."),
-    "frames": ("Label", "Make an index of PropBank frame files, which say what roles mean."),
+    "frames": ("Label", "Look up a word in PropBank's frames, or index a folder of them."),
+    "search": ("Label", "Search labeled files by sense, role, head word or text."),
     "stats": ("Corpora", "Count the sentences, predicates, senses and roles of corpora."),
     "convert": ("Corpora", "Convert a corpus to another format."),
     "score": ("Corpora", "Score predicted propositions against gold ones."),
@@ -146,7 +148,7 @@ def main() -> None:
     SIGTERM ends the process as usual, but only after temporary files have been removed.
     """
     gc.set_threshold(100_000)  # to search what is imported and loaded for cycles takes 50 ms
-    atexit.register(gc.freeze)  # and at the end of the process, where Python searches again, 40
+    atexit.register(_freeze)  # and at the end of the process, where Python searches again, 40
     sys.stderr = sys.stderr or open(os.devnull, "w")  # None if it is closed
     before = signal.signal(signal.SIGTERM, _terminate)
     try:
@@ -174,6 +176,11 @@ def main() -> None:
         signal.raise_signal(signal.SIGTERM)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _freeze() -> None:
+    if "duckdb" not in sys.modules:  # it reports what is not freed
+        gc.freeze()
 
 
 def _fail(message: object) -> NoReturn:

@@ -20,6 +20,7 @@ from capsrl.errors import DataError
 from capsrl.files.opening import open_writer, read_lines
 from capsrl.frames.roles import MODIFIERS
 
+FRAMES_FILE = "frames.tsv"  # of a model, where it has one
 FORMAT = "# capsrl frame index 1"  # raised when older versions of capsrl cannot read the file
 
 # Parts of speech of aliases whose first word is the predicate: give_up, take_walk, come_to_terms.
@@ -109,7 +110,12 @@ class FrameIndex:
         return len(self._rows)
 
     def __iter__(self) -> Iterator[Roleset]:
-        return map(self._roleset, self._rows)
+        return map(self.__getitem__, self._rows)
+
+    def __getitem__(self, sense: str) -> Roleset:
+        if sense not in self._decoded:
+            self._decoded[sense] = _decode_roleset(sense, self._rows[sense])
+        return self._decoded[sense]
 
     def has(self, sense: str) -> bool:
         """Whether PropBank has this sense."""
@@ -148,19 +154,19 @@ class FrameIndex:
 
     def aliases_of(self, sense: str) -> tuple[tuple[str, str], ...]:
         """(part of speech, words) of what evokes a sense; none for an unknown sense."""
-        return self._roleset(sense).aliases if self.has(sense) else ()
+        return self[sense].aliases if self.has(sense) else ()
 
     def roles_of(self, sense: str) -> tuple[FrameRole, ...]:
         """The roles of a sense; none for an unknown sense."""
-        return self._roleset(sense).roles if self.has(sense) else ()
+        return self[sense].roles if self.has(sense) else ()
 
     def links(self, sense: str) -> tuple[str, ...]:
         """The linked frames: verbnet:give-13.1-1, framenet:Giving."""
-        return self._roleset(sense).links if self.has(sense) else ()
+        return self[sense].links if self.has(sense) else ()
 
     def definition(self, sense: str) -> str | None:
         """What a sense means, in an index that has definitions."""
-        return self._roleset(sense).definition if self.has(sense) else None
+        return self[sense].definition if self.has(sense) else None
 
     def meaning(self, sense: str, role: str) -> str | None:
         """What a role means for a sense: seller, or Agent; None if that is unknown.
@@ -186,11 +192,6 @@ class FrameIndex:
             lemma: tuple(dict.fromkeys(sense for _, sense in found))
             for lemma, found in self._by_lemma().items()
         }
-
-    def _roleset(self, sense: str) -> Roleset:
-        if sense not in self._decoded:
-            self._decoded[sense] = _decode_roleset(sense, self._rows[sense])
-        return self._decoded[sense]
 
     def _by_lemma(self) -> dict[str, list[tuple[str, str]]]:
         if self._lemmas is None:

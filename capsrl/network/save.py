@@ -31,12 +31,12 @@ from torch.overrides import TorchFunctionMode
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
 from capsrl.files.replacing import replacing_folder
+from capsrl.frames.index import FRAMES_FILE
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
 from capsrl.predict.calibration import Calibration
 from capsrl.predict.folder import (
-    FRAMES_FILE,
     MODEL_FORMAT,
     SCALE,
     find_stored,

@@ -19,7 +19,7 @@ from capsrl.config import ModelConfig
 from capsrl.device import may_have_gpu
 from capsrl.errors import ConfigError, DataError, ModelError, unreadable
 from capsrl.files.opening import file_digest
-from capsrl.frames.index import FrameIndex
+from capsrl.frames.index import FRAMES_FILE, FrameIndex
 from capsrl.predict.inventory import Inventory
 from capsrl.settings import build, find_mistakes
 
@@ -27,7 +27,6 @@ MODEL_FORMAT = 1  # version of the folder; raised when older versions of capsrl 
 # The exported graphs, optional. TRACED computes the same as PROPOSITIONS, with any number of
 # iterations.
 SENTENCES, PROPOSITIONS, TRACED = "sentences.onnx", "propositions.onnx", "propositions-trace.onnx"
-FRAMES_FILE = "frames.tsv"  # optional; see `FrameIndex`
 MANIFEST = "manifest.json"  # optional; see `capsrl.predict.manifest`
 TRANSFORMER = "transformer"  # the folder of a pretrained encoder, optional
 SCALE = "#scale"  # after the name of a quantized matrix: the scales of its rows

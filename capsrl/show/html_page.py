@@ -52,12 +52,22 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
 
     Sentences with traces show the probabilities of every iteration.
     """
+    return page_parts(title, _PAGE_NOTE, _sections(sentences))
+
+
+def page_parts(title: str, note: str, sections: Iterable[str]) -> Iterator[str]:
+    """Yield the head of a page with a note, its sections, and its end."""
     yield (
         '<!DOCTYPE html>\n<html xmlns="http://www.w3.org/1999/xhtml" lang="en">\n<head>'
         '<meta charset="utf-8"/><meta name="viewport" content="width=device-width"/>'
         f"<title>{escaped(title)}</title><style>{show_style()}</style></head>\n"
-        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{_PAGE_NOTE}</p>\n'
+        f'<body class="capsrl">\n<main>\n<h1>{escaped(title)}</h1>\n<p>{note}</p>\n'
     )
+    yield from sections
+    yield "</main>\n</body>\n</html>\n"
+
+
+def _sections(sentences: Iterable[Sentence]) -> Iterator[str]:
     note = f"<p>{_TRACE_NOTE}</p>\n"  # stands before the first sentence with a trace
     for number, sentence in enumerate(sentences, start=1):
         name = f"<small>{escaped(sentence.id or str(number))}</small>"
@@ -65,7 +75,6 @@ def html_parts(sentences: Iterable[Sentence], *, title: str = "Propositions") ->
         body = _body(sentence, name, f"s{number}")
         yield f"{note if traced else ''}<section>{body}</section>\n"
         note = "" if traced else note
-    yield "</main>\n</body>\n</html>\n"
 
 
 def html_fragment(sentence: Sentence) -> str:

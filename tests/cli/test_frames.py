@@ -101,3 +101,32 @@ def test_mistakes_exit_with_one_line(capsrl, folder, tmp_path):
     done = capsrl("label", TEXT)
     assert done.code == 2
     assert done.err.endswith("got 'old'; make it again: capsrl frames FOLDER\n")
+
+
+def test_a_word_is_looked_up(capsrl, folder):
+    done = capsrl("frames", "sold")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(
+        "sell.01  noun sale, selling; light verb make sale\n  A0  Agent      PAG\n"
+    )
+    assert "  verbnet:give-13.1-1 framenet:Commerce_sell\n\nsell_off.04\n" in done.out
+    capsrl("frames", folder)
+    assert capsrl("frames", "sell.01").out == (
+        "sell.01  give for money  noun selling\n"
+        "  A0  vendor  Agent  PAG\n  A1  ware    Theme  PPT\n  framenet:Selling\n"
+    )
+
+
+def test_json_of_a_word(capsrl):
+    [found] = json.loads(capsrl("frames", "sell.01", "--json").out)
+    assert found["roles"][2]["thematic"] == "Recipient"
+
+
+def test_a_folder_wins_over_a_word(capsrl, tmp_path):
+    (tmp_path / "sell").mkdir()
+    assert "sell: has no PropBank frame files" in capsrl("frames", "sell").err
+    assert "./take: " in capsrl("frames", "./take").err
+    done = capsrl("frames", "take", "--facts")
+    assert done.code == 2
+    assert done.err == "error: take: no such folder, which -o, --facts and --source need\n"
+    assert capsrl("frames", "sall").err.startswith("error: sall: not in the frames; did you mean")

@@ -1,0 +1,1 @@
+"""Search labeled files: a query becomes SQL, which DuckDB runs over rows of arguments."""
