@@ -1,6 +1,7 @@
 """Raw text of other languages to sentences; every text here was written for the test."""
 
 import sys
+from importlib.util import find_spec
 
 import pytest
 from hypothesis import given
@@ -56,15 +57,14 @@ El Prof. Gil explicó el tema.
 DE, ES = Layout(language="de"), Layout(language="es")
 
 
-@pytest.fixture(autouse=True)
-def sentencex():
-    pytest.importorskip("sentencex")
+needs_sentencex = pytest.mark.skipif(find_spec("sentencex") is None, reason="needs sentencex")
 
 
 def texts(sentences, layout):
     return [each.standalone().text for each in read_text(" ".join(sentences), layout)]
 
 
+@needs_sentencex
 @pytest.mark.parametrize(
     ("layout", "wanted", "right"), [(DE, GERMAN, 20), (ES, SPANISH, 13)], ids=["de", "es"]
 )
@@ -74,18 +74,21 @@ def test_abbreviations_and_ordinals_end_no_sentence(layout, wanted, right):
     assert sum(each in by_english for each in wanted) < right / 2 + 2
 
 
+@needs_sentencex
 def test_examples():
     assert texts(GERMAN[:2], DE) == GERMAN[:2]
     assert texts(SPANISH[:4], ES) == SPANISH[:4]
     assert texts(GERMAN[:1], Layout()) == ["Das Konzert findet am 3.", "Mai statt."]
 
 
+@needs_sentencex
 def test_spans_count_from_the_beginning_of_the_text():
     text = "👍 Vorher. Am 3. Mai. Danach."
     spans = sentence_spans(text, 10, len(text), "de")
     assert [text[start:end].strip() for start, end in spans] == ["Am 3. Mai.", "Danach."]
 
 
+@needs_sentencex
 def test_wrapped_lines_are_joined_and_lines_may_be_sentences():
     text = "Das Spiel beginnt am Nachmittag um halb drei und\nendet am 3. Mai.\nSchluss."
     assert len(read_text(text, DE)) == 2
@@ -93,6 +96,7 @@ def test_wrapped_lines_are_joined_and_lines_may_be_sentences():
     assert [len(each.words) for each in lines] == [9, 6, 2]
 
 
+@needs_sentencex
 def test_html():
     [first, second] = read_text(
         "<p>Am 3.&nbsp;Mai. <b>Gut.</b></p>", Layout(html=True, language="de")
@@ -100,11 +104,13 @@ def test_html():
     assert (first.words[-2:], second.words) == (("Mai", "."), ("Gut", "."))
 
 
+@needs_sentencex
 def test_long_sentences_are_cut():
     lengths = [len(each) for each in read_text("und " * 2 * MAX_WORDS, DE)]
     assert max(lengths) <= MAX_WORDS and sum(lengths) == 2 * MAX_WORDS
 
 
+@needs_sentencex
 @given(st.text("aB1 .!?\n\r\t,;:-'\")(…é漢👍\u200d\x00\ud800\u2028", max_size=200))
 def test_every_visible_character_is_in_one_word(text):
     found = [span for each in read_text(text, DE) for span in each.offsets]
