@@ -54,7 +54,7 @@ def kwic_lines(hits: Iterable[Hit], width: int) -> Iterator[Text]:
     for hit in found:
         before, after = (Text().join(map(_styled, parts)) for parts in parts_of_hit(hit))
         before = before[max(0, len(before) - half) :]
-        line = Text().append(name_of_hit(hit)[:left].ljust(left + 2), "dim")
+        line = Text().append(name_of_hit(hit)[-left:].ljust(left + 2), "dim")
         line.append(" " * (half - len(before))).append_text(before)
         yield line.append(visible(hit["predicate"]), "bold cyan").append_text(after)[:width]
 
