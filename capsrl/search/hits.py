@@ -146,7 +146,7 @@ def _kind(connection: "DuckDBPyConnection", source: str, name: str) -> str:
             return kind
     raise ConfigError(
         f"{name}: expected a table with a row per argument or proposition, as capsrl label writes "
-        f"it, got the columns {some_names(columns)}"
+        f"with --rows argument, got {some_names(each for each in columns if each[:7] != 'capsrl_')}"
     )
 
 

@@ -53,10 +53,10 @@ def kwic_lines(hits: Iterable[Hit], width: int) -> Iterator[Text]:
     half = max(10, (width - left - 2) // 2 - 6)
     for hit in found:
         before, after = (Text().join(map(_styled, parts)) for parts in parts_of_hit(hit))
-        name = Text(name_of_hit(hit)[:left].ljust(left + 2), "dim")
         before = before[max(0, len(before) - half) :]
-        name.append(" " * (half - len(before))).append_text(before)
-        yield name.append(visible(hit["predicate"]), "bold cyan").append_text(after)[:width]
+        line = Text().append(name_of_hit(hit)[-left:].ljust(left + 2), "dim")
+        line.append(" " * (half - len(before))).append_text(before)
+        yield line.append(visible(hit["predicate"]), "bold cyan").append_text(after)[:width]
 
 
 def _styled(part: tuple[str, str]) -> Text:

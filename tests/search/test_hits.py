@@ -205,7 +205,10 @@ def test_columns_of_the_user_do_no_harm(tmp_path, folder):
 def test_what_cannot_be_searched(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     shutil.copy(folder / "texts.csv", "texts.csv")
-    message = "^texts.csv: expected a table with a row per argument or proposition, as capsrl label"
+    message = (
+        "^texts.csv: expected a table with a row per argument or proposition, as capsrl label "
+    )
+    message += "writes with --rows argument, got 'id', 'text'$"
     with pytest.raises(ConfigError, match=message):
         hits("sell", "texts.csv")
     with pytest.raises(ConfigError, match="^none.csv: no such file"):

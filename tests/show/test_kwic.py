@@ -49,6 +49,17 @@ def test_lines_are_aligned_and_cut():
     assert max(map(len, lines)) <= 60
 
 
+def test_the_end_of_a_long_name_is_shown():
+    [line] = kwic_lines([HIT | {"document": "folder/" * 9 + "corpus.conll09"}], 80)
+    assert line.plain.startswith("/folder/corpus.conll09:2  ")
+
+
+def test_only_the_name_is_dim():
+    [line] = kwic_lines([HIT], 60)
+    assert [(span.start, span.end) for span in line.spans if span.style == "dim"] == [(0, 6)]
+    assert not line.style
+
+
 def test_a_line_has_no_control_characters():
     [line] = kwic_lines([HIT | {"text": "Mira sold\nher\x1b[31m car"}], 80)
     assert line.plain.endswith("[A0 Mira] sold her\u241b[31m car")
