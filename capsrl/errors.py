@@ -15,8 +15,8 @@ import re
 
 # The user and password of any URL, and the query of web pages, in which signatures are.
 _SECRETS = re.compile(
-    r"(\b[\w+.-]+://)[^\s/'\"]*@"
-    r"|(\bhttps?://[^\s?'\"]*)\?[^\s'\"]*?(?=[:;,.]*(?:[\s'\"]|$))"
+    r"(\b[\w+.-]{1,30}://)[^\s/'\"]*@"
+    r"|(\bhttps?://[^\s?'\"]{0,2000})\?[^\s'\"]*?(?=[:;,.]*(?:[\s'\"]|$))"
 )
 
 

@@ -72,7 +72,7 @@ def _private() -> Iterator[None]:
     # One token for each process, since Ray reads it once. Others would be in the home directory.
     os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
     if os.environ.setdefault("RAY_AUTH_MODE", "token") == "token":
-        ray._raylet.Config.initialize("")  # read the variables again
+        ray._raylet.Config.initialize("")  # type: ignore[attr-defined]  # reads the variables again
     before = ray_constants.ENABLE_RAY_CLUSTER, services.start_api_server
     os.environ[_ON_LOOPBACK] = "0"
     ray_constants.ENABLE_RAY_CLUSTER = False

@@ -21,6 +21,8 @@ from capsrl.errors import DataError
 from capsrl.formats.formats import read_corpus
 from capsrl.train.calibrate import calibrate
 
+FORCE = option("--force", "Save it also if it makes probabilities worse.")
+
 
 @command(
     {
@@ -28,14 +30,7 @@ from capsrl.train.calibrate import calibrate
             argument("model", "MODEL", "Name or folder of a model."),
             argument("gold", "GOLD", "File with gold propositions, usually the dev set."),
         ],
-        "Options": [
-            FROM_CORPUS,
-            COPY,
-            option("--force", "Save it also if it makes probabilities worse."),
-            DEVICE,
-            THREADS,
-            JSON,
-        ],
+        "Options": [FROM_CORPUS, COPY, FORCE, DEVICE, THREADS, JSON],
     }
 )
 def calibrate_command(

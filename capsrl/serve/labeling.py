@@ -9,7 +9,7 @@ from itertools import accumulate, chain, compress, groupby, islice
 from fastapi import HTTPException
 from starlette.requests import ClientDisconnect
 
-from capsrl.errors import CapsrlError
+from capsrl.errors import ConfigError, DataError
 from capsrl.formats.conll09 import format_conll09
 from capsrl.labeler import Labeler
 from capsrl.options import Options
@@ -68,7 +68,7 @@ def _label_group(
         return _label_wanted(labeler, group, read, options)
     except Exception as error:
         if len(group) == 1:
-            refused = isinstance(error, CapsrlError)
+            refused = isinstance(error, ConfigError | DataError)  # not a damaged model
             return [HTTPException(422, str(error)[:_MAX_MESSAGE]) if refused else error]
     # One bad request must not fail the others in its batch.
     return [_label_group(labeler, [request], options)[0] for request in group]

@@ -3,12 +3,16 @@
 import csv
 import io
 import json
+import shutil
 
 import pytest
 from fastapi import HTTPException
 from starlette.requests import ClientDisconnect
 
+from capsrl.errors import ModelError
 from capsrl.formats.conll09 import read_conll09
+from capsrl.labeler import Labeler
+from capsrl.models import shipped_models
 from capsrl.options import Options
 from capsrl.sentence import Sentence
 from capsrl.serve.labeling import LabelResponse, _most_pairs, label_requests
@@ -65,6 +69,15 @@ def test_a_refusal_of_the_library_fails_one_request():
     assert isinstance(refused, HTTPException) and refused.status_code == 422
     assert "tagger" in refused.detail
     assert isinstance(answered, LabelResponse)
+
+
+def test_a_damaged_model_is_no_mistake_of_the_request(tmp_path):
+    """It is told to the operator, in the log: the message names folders of the server."""
+    left_out = shutil.ignore_patterns("propositions-trace*", "manifest.json")
+    shutil.copytree(shipped_models()["en"], tmp_path / "model", ignore=left_out)
+    labeler = Labeler.load(tmp_path / "model", runtime="onnx")
+    traced = LabelRequest(("go",), False, Options(predicates="found", trace=True))
+    assert isinstance(one_response(labeler, traced), ModelError)
 
 
 def test_traces_of_long_sentences_are_refused(tiny):
