@@ -1,6 +1,6 @@
 """Propositions as labeled spans of characters: what annotation tools exchange.
 
-The files of brat and Label Studio are written from, and read as, the same plain objects:
+The files of brat, Label Studio and INCEpTION are written from, and read as, the same plain objects:
 
     {"start": 5, "end": 9, "sense": "sell.01", "details": {...},
      "arguments": [{"start": 0, "end": 4, "role": "A0", "details": {...}}]}
@@ -26,7 +26,7 @@ from capsrl.text.heads import find_head
 from capsrl.text.sentences import split_text
 
 # Line breaks, and what XML and some tools refuse; each becomes a space, so that offsets stay.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _SPANS = ("form", "start", "end", "arguments", "trace", "details")  # not among the details
 
 
@@ -55,11 +55,16 @@ def mark(sentences: Iterable[Sentence]) -> Marked:
     return Marked(text, bare, spans)
 
 
-def place(marked: Marked, *, source: str) -> Iterator[Sentence]:
-    """The sentences of a marked text; raises DataError for a span that is in none of them."""
+def place(
+    marked: Marked, *, source: str, sentences: Iterable[tuple[Sentence, Offsets]] = ()
+) -> Iterator[Sentence]:
+    """The sentences of a marked text; raises DataError for a span that is in none of them.
+
+    sentences  with the offsets of their words in the text, if others have split it
+    """
     waiting = sorted(marked.spans, key=lambda span: int(span["start"]))
     done = 0
-    for sentence, offsets in _sentences(marked, source):
+    for sentence, offsets in sentences or _sentences(marked, source):
         found, end = [], max((end for _, end in offsets), default=0)
         while done < len(waiting) and waiting[done]["start"] < end:
             found.append(waiting[done])
@@ -128,7 +133,7 @@ def lay_out(sentences: Iterable[Sentence]) -> tuple[str, list[Offsets]]:
             text, ends = " ".join(sentence.words), accumulate(len(w) + 1 for w in sentence.words)
             pairs = zip(sentence.words, ends, strict=True)
             offsets = tuple((end - 1 - len(word), end - 1) for word, end in pairs)
-        lines.append(_UNSAFE.sub(" ", text))
+        lines.append(UNSAFE.sub(" ", text))
         places.append(tuple((before + start, before + end) for start, end in offsets))
         before += len(text) + 1
     return "\n".join(lines), places
