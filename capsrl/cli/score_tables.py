@@ -44,7 +44,13 @@ def print_scores(
     if agreement:
         _print_table(console, _agreement_table(first.counts, agreement))
     else:
-        _print_main(console, first, intervals)
+        _print_table(console, _main_table("official", first.official))
+        if first.mode != "official":
+            _print_table(console, _main_table(first.mode, first.counts))
+        _print_table(console, _subtask_table(first))
+        console.print()
+        for line in _summary_lines(first, intervals):
+            console.print(line, soft_wrap=True)
     for name, rows in first.breakdowns.items():
         _print_table(console, _breakdown_table(name, rows))
     if first.phrases is not None:
@@ -57,16 +63,6 @@ def print_scores(
     if test is not None:
         _print_table(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
-
-
-def _print_main(console: Console, scores: Scores, intervals: Mapping[str, Interval]) -> None:
-    _print_table(console, _main_table("official", scores.official))
-    if scores.mode != "official":
-        _print_table(console, _main_table(scores.mode, scores.counts))
-    _print_table(console, _subtask_table(scores))
-    console.print()
-    for line in _summary_lines(scores, intervals):
-        console.print(line, soft_wrap=True)
 
 
 def print_calibration(scores: CalibrationScores) -> None:

@@ -26,7 +26,8 @@ _CORE = "de.tudarmstadt.ukp.dkpro.core.api."
 _SENTENCE, _TOKEN = f"{_CORE}segmentation.type.Sentence", f"{_CORE}segmentation.type.Token"
 _PREDICATE, _ARGUMENT = f"{_CORE}semantics.type.SemPred", f"{_CORE}semantics.type.SemArg"
 _FIELD, _KEY = f"{_CORE}metadata.type.MetaDataStringField", "capsrl"
-_Cas = _Annotation = Any  # of dkpro-cassis
+_Cas = Any  # of dkpro-cassis
+_Annotation = Any
 
 
 def write_cas(sentences: Iterable[Sentence], path: str | Path) -> None:
@@ -41,7 +42,7 @@ def write_cas(sentences: Iterable[Sentence], path: str | Path) -> None:
         return made
 
     for sentence in sentences:
-        text, bare, spans = mark([sentence])
+        text, bare, spans, _ = mark([sentence])
         add(_FIELD, 0, len(text), key=_KEY, value=json.dumps([bare, spans]))
         [offsets] = lay_out([sentence])[1]
         if offsets:
@@ -85,16 +86,15 @@ def read_cas(
                 cas = cassis.load_cas_from_xmi(content, typesystem=types, lenient=True)
             else:
                 cas = cassis.load_cas_from_json(content)
-        written = [
-            (each.begin, *json.loads(each.value)) for each in _select(cas, _FIELD) if each.key == _KEY
-        ]
+        fields = [each for each in _select(cas, _FIELD) if each.key == _KEY]
+        written = [(each.begin, *json.loads(each.value)) for each in fields]
+        text, bare = cas.sofa_string or "", [one for _, [one], _ in written] or None
         spans = [_proposition(each, written) for each in _select(cas, _PREDICATE)]
-        marked = Marked(cas.sofa_string or "", [one for _, [one], _ in written] or None, spans)
-        tokens = [] if written else list(_sentences(cas, marked.text))
+        marked = Marked(text, bare, spans, [] if bare else list(_sentences(cas, text)))
     except Exception as error:  # cassis raises what it meets: KeyError, XMLSyntaxError, ...
         said = f"{type(error).__name__}: {error}"
         raise DataError(f"{source}: expected a CAS as XMI or JSON: {said:.200}") from None
-    yield from place(marked, source=source, sentences=tokens)
+    yield from place(marked, source=source)
 
 
 def _cassis(where: str | Path) -> Any:  # noqa: ANN401
@@ -109,7 +109,7 @@ def _select(cas: _Cas, type: str) -> list[_Annotation]:
     return cas.select(type) if cas.typesystem.contains_type(type, True) else []
 
 
-def _proposition(predicate: _Annotation, written: list[tuple[int, list[Plain], list[Plain]]]) -> Plain:
+def _proposition(predicate: _Annotation, written: list[Any]) -> Plain:
     at = bisect(written, predicate.begin, key=itemgetter(0)) - 1
     before, _, known = written[at] if written else (0, [], [])
     span = _take(predicate, {"sense": predicate.category}, known, before)

@@ -110,10 +110,7 @@ _PARTS: dict[str, Callable[[Iterable[Sentence]], Iterator[str]]] = {
     "labelstudio": labelstudio_parts,
 }
 # Formats whose writers need the path: of several files, of which it names the first, or by suffix.
-FILES: dict[str, Callable[[Iterable[Sentence], str | Path], None]] = {
-    "brat": write_brat,
-    "cas": write_cas,
-}
+FILES = {"brat": write_brat, "cas": write_cas}
 _HINTS = {
     TEXT: "a CoNLL-2009 file named .txt needs the format conll09",
     "conllu": "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has",

@@ -3,9 +3,9 @@ r"""Read and write meanings and probabilities in the MISC column of CoNLL-U Plus
 The row of a predicate has entries for the fields that have a name there (`About.misc`):
 
     Definition=sell a thing|Frame=verbnet:give-13.1|Meaning[A0]=seller|Meaning[A1]=thing sold
-    SenseProbability=0.97|ArgumentProbability[A0:1]=0.99|ArgumentProbability[A1:4]=0.95
+    SenseProbability=0.97|ArgumentProbability[A0:1]=0.99 (role and ID of the word)
 
-An argument is named by its role; where two of one role may differ, also by the ID of its word. In them `|` is written `\p`, a tab or line break as in Python, and a backslash twice.
+In them `|` is written `\p`, a tab or line break as in Python, and a backslash twice.
 """
 
 import re
@@ -28,15 +28,18 @@ _OF_PROPOSITION, _OF_ARGUMENT = (  # fields that may have several entries come l
     }
     for described in (Proposition, Argument)
 )
-_ENTRY = re.compile(
-    rf"({'|'.join((*_OF_PROPOSITION, *_OF_ARGUMENT))})(?:\[([^\]]+)\])?=(.*)", re.DOTALL
+# What follows the name of a probability: a number as Python writes it, else the entry is not ours.
+_NUMBER = r"(?=[^|]*=(?:1\.0|0\.\d+|\d(?:\.\d+)?e-\d+)(?:\||\Z))"
+_NAMES = (
+    name + _NUMBER * (each.about.kind == "probability")
+    for name, each in (_OF_PROPOSITION | _OF_ARGUMENT).items()
 )
-_PROBABILITY = re.compile(r"1(\.0)?|0(\.\d+)?|\d(\.\d+)?e-\d+")  # as Python writes them
+_ENTRY = re.compile(rf"({'|'.join(_NAMES)})(?:\[([^\]]+)\])?=(.*)", re.DOTALL)
 _MISC, _EMPTY = "MISC", "_"
 
 
 def misc_with_meanings(sentence: Sentence) -> tuple[str, ...]:
-    """The MISC column of a sentence, with what its propositions mean and how sure they are."""
+    """The MISC column of a sentence, with what is known of its propositions."""
     column = list(sentence.columns.get(_MISC, (_EMPTY,) * len(sentence)))
     for proposition in sentence.propositions:
         others = [cell for cell in (column[proposition.predicate],) if cell != _EMPTY]
@@ -48,14 +51,13 @@ def misc_with_meanings(sentence: Sentence) -> tuple[str, ...]:
 def take_meanings(sentence: Sentence) -> Sentence:
     """The sentence with what the MISC column says of its propositions, which leaves that column."""
     misc = sentence.columns.get(_MISC)
-    cells = [] if misc is None else [misc[each] for each in sentence.predicates]
-    if misc is None or not any(map(_parse, "|".join(cells).split("|"))):
+    if misc is None or not any(_ENTRY.search(misc[each]) for each in sentence.predicates):
         return sentence
     column = list(misc)
     propositions = []
     for proposition in sentence.propositions:
         word = proposition.predicate
-        found = [(entry, _parse(entry)) for entry in column[word].split("|")]
+        found = [(entry, _ENTRY.fullmatch(entry)) for entry in column[word].split("|")]
         column[word] = "|".join(entry for entry, ours in found if not ours) or _EMPTY
         propositions.append(_with_meanings(proposition, [ours for _, ours in found if ours]))
     columns = {**sentence.columns, _MISC: tuple(column)}
@@ -71,27 +73,20 @@ def _entries(proposition: Proposition) -> Iterator[str]:
     for argument in proposition.arguments:
         for name, each in _OF_ARGUMENT.items():
             for text in _texts(getattr(argument, each.name)):
-                yield f"{name}[{_name(argument, each).translate(_ROLE)}]={text}"
+                yield f"{name}[{_key(argument, each).translate(_ROLE)}]={text}"
 
 
-def _name(argument: Argument, field: Described) -> str:
+def _key(argument: Argument, field: Described) -> str:
     word = f":{argument.word + 1}" if field.about.kind == "probability" else ""
     return argument.role + word
-
-
-def _parse(entry: str) -> re.Match[str] | None:
-    """An entry of ours; others may have names like it."""
-    found = _ENTRY.fullmatch(entry)
-    is_number = found and (_PROBABILITY.fullmatch(found[3]) or "Probability" not in found[1])
-    return found if is_number else None
 
 
 def _texts(value: str | float | tuple[str, ...] | None) -> list[str]:
     if isinstance(value, tuple):
         return [text.translate(_TEXT) for text in value]
-    if isinstance(value, float):
-        return [str(value)]
-    return ["Yes" if value is True else value.translate(_TEXT)] if value else []
+    if value is None or value is False:
+        return []
+    return ["Yes" if value is True else str(value).translate(_TEXT)]
 
 
 def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Proposition:
@@ -100,7 +95,7 @@ def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Pr
         found.setdefault((name, role and _unescape(role)), []).append(_unescape(text))
 
     def values(fields: Mapping[str, Described], of: Argument | None = None) -> dict[str, Any]:
-        keys = ((name, of and _name(of, each), each) for name, each in fields.items())
+        keys = ((name, _key(of, each) if of else None, each) for name, each in fields.items())
         return {each.name: _value(each, found.get((name, key))) for name, key, each in keys}
 
     arguments = [replace(each, **values(_OF_ARGUMENT, each)) for each in proposition.arguments]

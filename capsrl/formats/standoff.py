@@ -1,6 +1,6 @@
 """Propositions as labeled spans of characters: what annotation tools exchange.
 
-The files of brat, Label Studio and INCEpTION are written from, and read as, the same plain objects:
+The files of brat, Label Studio and UIMA are written from, and read as, the same plain objects:
 
     {"start": 5, "end": 9, "sense": "sell.01", "details": {...},
      "arguments": [{"start": 0, "end": 4, "role": "A0", "details": {...}}]}
@@ -26,7 +26,7 @@ from capsrl.text.heads import find_head
 from capsrl.text.sentences import split_text
 
 # Line breaks, and what XML and some tools refuse; each becomes a space, so that offsets stay.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 _SPANS = ("form", "start", "end", "arguments", "trace", "details")  # not among the details
 
 
@@ -35,11 +35,13 @@ class Marked(NamedTuple):
 
     bare   the sentences of its lines without propositions, as in JSON; None: not known
     spans  the propositions, as above
+    split  the sentences and the offsets of their words, where a tool has split the text itself
     """
 
     text: str
     bare: list[Plain] | None
     spans: list[Plain]
+    split: Sequence[tuple[Sentence, Offsets]] = ()
 
 
 def mark(sentences: Iterable[Sentence]) -> Marked:
@@ -55,16 +57,11 @@ def mark(sentences: Iterable[Sentence]) -> Marked:
     return Marked(text, bare, spans)
 
 
-def place(
-    marked: Marked, *, source: str, sentences: Iterable[tuple[Sentence, Offsets]] = ()
-) -> Iterator[Sentence]:
-    """The sentences of a marked text; raises DataError for a span that is in none of them.
-
-    sentences  with the offsets of their words in the text, if others have split it
-    """
+def place(marked: Marked, *, source: str) -> Iterator[Sentence]:
+    """The sentences of a marked text; raises DataError for a span that is in none of them."""
     waiting = sorted(marked.spans, key=lambda span: int(span["start"]))
     done = 0
-    for sentence, offsets in sentences or _sentences(marked, source):
+    for sentence, offsets in marked.split or _sentences(marked, source):
         found, end = [], max((end for _, end in offsets), default=0)
         while done < len(waiting) and waiting[done]["start"] < end:
             found.append(waiting[done])
@@ -133,7 +130,7 @@ def lay_out(sentences: Iterable[Sentence]) -> tuple[str, list[Offsets]]:
             text, ends = " ".join(sentence.words), accumulate(len(w) + 1 for w in sentence.words)
             pairs = zip(sentence.words, ends, strict=True)
             offsets = tuple((end - 1 - len(word), end - 1) for word, end in pairs)
-        lines.append(UNSAFE.sub(" ", text))
+        lines.append(_UNSAFE.sub(" ", text))
         places.append(tuple((before + start, before + end) for start, end in offsets))
         before += len(text) + 1
     return "\n".join(lines), places

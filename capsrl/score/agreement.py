@@ -66,4 +66,4 @@ def score_agreement(
         arguments[role is not None, other is not None] += count
     roles = {pair: count for pair, count in words.items() if None not in pair}
     kinds = {"predicates": predicates, "senses": senses, "arguments": arguments, "roles": roles}
-    return {name: Kappa.of(kinds[name]) for name in kinds} | {"arguments and roles": Kappa.of(words)}
+    return {name: Kappa.of(kind) for name, kind in (kinds | {"arguments and roles": words}).items()}

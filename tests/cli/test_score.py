@@ -29,7 +29,8 @@ def test_json(files, capsrl):
 
 
 def test_agreement_in_json(files, capsrl):
-    report = json.loads(capsrl("score", "gold.conll09", "pred.conll09", "--agreement", "--json").out)
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--agreement", "--json")
+    report = json.loads(done.out)
     assert report["agreement"]["senses"] == {
         "observed": 1.0,
         "chance": 1.0,

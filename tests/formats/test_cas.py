@@ -27,7 +27,7 @@ def cassis():
 
 @pytest.fixture
 def load(cassis):
-    """Read a file as other programs do: with the types of DKPro Core, of which none may be unknown."""
+    """Read a file as other programs do; with XMI no type may be unknown to DKPro Core."""
 
     def read(path):
         if path.suffix == ".json":
@@ -184,7 +184,7 @@ def test_mistakes(tmp_path, cassis):
 
 def test_without_cassis(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cassis", None)
-    with pytest.raises(ConfigError, match=r"x\.xmi: CAS needs dkpro-cassis: pip install 'capsrl\[c"):
+    with pytest.raises(ConfigError, match=r"x\.xmi: CAS needs dkpro-cassis: pip install 'capsrl"):
         write_cas([sold()], tmp_path / "x.xmi")
     (tmp_path / "x.xmi").write_text("<")
     with pytest.raises(ConfigError, match=r"x\.xmi: CAS needs dkpro-cassis"):

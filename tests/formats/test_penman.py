@@ -80,11 +80,12 @@ def test_penman_reads_it(tmp_path_factory, found):
     graphs = penman.loads(path.read_text(encoding="utf-8"))
     assert len(graphs) == len(found)
     for graph, expected in zip(graphs, found, strict=True):
-        nodes = {
-            triple[0]: at.indices[0] for triple, at in surface.alignments(graph).items()
-        }
-        links = [(nodes[edge.source], edge.role, nodes[edge.target])
-                 for edge in graph.edges() if edge.source in nodes]
+        nodes = {triple[0]: at.indices[0] for triple, at in surface.alignments(graph).items()}
+        links = [
+            (nodes[edge.source], edge.role, nodes[edge.target])
+            for edge in graph.edges()
+            if edge.source in nodes
+        ]
         assert len(set(nodes.values())) == len(nodes)
         assert {(a, role[1:], b) for a, role, b in links if role in (":ARG0", ":ARG1")} == {
             (a, role.replace("A", "ARG"), b) for a, role, b in edges(expected)
