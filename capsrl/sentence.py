@@ -88,7 +88,7 @@ class Argument:
     word: Annotated[int, About("word", 3, (5, "head_word")), "position of the head word"]
     probability: Annotated[
         float | None,
-        About("probability", 5, (3, "argument_probability")),
+        About("probability", 5, (3, "argument_probability"), misc="ArgumentProbability"),
         "that word and role are right",
     ] = None
     start: Annotated[
@@ -183,7 +183,9 @@ class Proposition:
         "one per word and role; absent means none",
     ] = ()
     probability: Annotated[
-        float | None, About("probability", 7, (7, "sense_probability")), "that the sense is right"
+        float | None,
+        About("probability", 7, (7, "sense_probability"), misc="SenseProbability"),
+        "that the sense is right",
     ] = None
     start: Annotated[
         int | None, About("offset", 10, (3, "predicate_start")), "offset of the predicate in text"
@@ -216,12 +218,12 @@ class Proposition:
     ] = ()
     predicate_probability: Annotated[
         float | None,
-        About("probability", 8, (5, "predicate_probability")),
+        About("probability", 8, (5, "predicate_probability"), misc="PredicateProbability"),
         "that the word is a predicate; absent where predicates were given",
     ] = None
     joint_probability: Annotated[
         float | None,
-        About("probability", 9, (11, "joint_probability")),
+        About("probability", 9, (11, "joint_probability"), misc="JointProbability"),
         "that the sense and all arguments are right",
     ] = None
     around: Annotated[Words | None, "the words of its sentence"] = _context()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
@@ -76,3 +77,40 @@ def test_needs_no_torch():
     code = "import sys, capsrl.allennlp as a; a.Predictor().predict('Omar left.'); "
     code += "sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+TEXTS = ["Taxes kill jobs.", "", "Omar would never give up. The house was rebuilt by Mira."]
+ROLES = ["ARG0", "B-V", "B-ARGM-NEG", "B-ARGM-MOD", "ARG1", "ARG2"]
+STATEMENTS = [
+    (0, {"ARG0": "Taxes", "B-V": "kill", "ARG1": "jobs"}),
+    (2, {"ARG0": "Omar", "B-V": "give", "B-ARGM-MOD": "would", "B-ARGM-NEG": True}),
+    (2, {"ARG0": "by Mira", "B-V": "rebuilt", "ARG1": "The house"}),
+]
+
+
+def test_the_contract_of_relatio(predictor):
+    """It numbers its statements by result, and looks for the names of roles inside the tags."""
+    found = []
+    for number, result in enumerate(predictor.predict_batch_json([{"sentence": t} for t in TEXTS])):
+        for verb in result["verbs"]:
+            assert len(verb["tags"]) == len(result["words"]) and verb["tags"].count("B-V") == 1
+            pairs = list(zip(result["words"], verb["tags"], strict=True))
+            roles = {role: [word for word, tag in pairs if role in tag] for role in ROLES}
+            statement = {role: " ".join(words) for role, words in roles.items() if words}
+            found.append((number, statement | ({"B-ARGM-NEG": True} if roles[ROLES[2]] else {})))
+    assert found == STATEMENTS
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_relatio_itself(monkeypatch):
+    """Its class SRL and its extract_roles, where it is installed."""
+    for name in ("", ".structured_prediction", ".structured_prediction.predictors"):
+        module = ModuleType(f"allennlp_models{name}")
+        module.SemanticRoleLabelerPredictor = Predictor  # what relatio 0.3 imports
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+    srl = pytest.importorskip("relatio.semantic_role_labeling", exc_type=ImportError)
+    monkeypatch.setattr(srl, "Predictor", Predictor)
+    monkeypatch.setattr(srl, "ALLENNLP_AVAILABLE", True, raising=False)
+    found = srl.SRL("openie-model.2020.03.26.tar.gz", batch_size=2)(TEXTS)
+    statements, numbers = srl.extract_roles(found, used_roles=ROLES)
+    assert list(zip(numbers.tolist(), statements, strict=True)) == STATEMENTS

@@ -75,6 +75,7 @@ LAZY = {
     "capsrl.labeler._open_onnx": "capsrl.predict.onnx",
     "capsrl.labeler._load_network": "capsrl.network.save",
     "capsrl.predict.predictor._map": "concurrent.futures",
+    "capsrl.formats.cas._cassis": "cassis",  # of the package dkpro-cassis
     "capsrl.cli.bulk.bulk_command": "capsrl.bulk.run",
     "capsrl.cli.export.export_command": "capsrl.export.folder",
     "capsrl.cli.train.train_command": "capsrl.train.loop",

@@ -4,7 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
 from capsrl.cli.options import (
@@ -28,6 +28,7 @@ from capsrl.score import (
     compare_sentences,
     score_systems,
 )
+from capsrl.score.agreement import score_agreement
 from capsrl.score.breakdown import BREAKDOWNS, OF_TRAINING
 from capsrl.score.calibration import (
     CalibrationScores,
@@ -59,6 +60,7 @@ SCORING = {
             name="score_phrases",
         ),
         option("--confusion", "Print confusion tables of roles and senses."),
+        option("--agreement", "Print F1 and Cohen's kappa of two annotators."),
         option("--calibration", "Print the calibration error of probabilities."),
         option("--compare FILE", "Second prediction; adds a paired significance test."),
         option("--seed N", "Seed of the resampling.", low=0, default=0),
@@ -82,6 +84,7 @@ class ScoreOptions:
     train: str | None
     score_phrases: bool
     confusion: bool
+    agreement: bool
     calibration: bool
     compare: str | None
     seed: int
@@ -135,20 +138,23 @@ def report_scores(
     calibrates = options.calibration or options.reliability is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
     files = [names["gold"], names["pred"], *([options.compare] if options.compare else [])]
-    keep = calibrates or options.errors is not None
+    keep = calibrates or options.agreement or options.errors is not None
     scores, joint = _score_files(files, gold, systems, options, kept if keep else None)
     intervals = bootstrap_intervals(scores[0].sentence_counts, seed=options.seed)
     test = paired_test(joint, seed=options.seed) if options.compare else None
     calibration = _score_calibration(*kept, files[1], options) if calibrates else None
+    agreement = score_agreement(*kept, scores[0].mode) if options.agreement else {}
     if options.as_json:
         report = {**names, **_report(scores, intervals)}
+        if agreement:
+            report["agreement"] = {name: asdict(each) for name, each in agreement.items()}
         if calibration is not None:
             report["calibration"] = calibration.to_dict()
         if test is not None:
             report["comparison"] = {"pred": options.compare, **_comparison(scores[1], test)}
         sys.stdout.write(json.dumps(report, indent=1, ensure_ascii=False) + "\n")
     else:
-        print_scores(files, scores, intervals, test)
+        print_scores(files, scores, intervals, test, agreement)
         if calibration is not None:
             print_calibration(calibration)
     if options.errors is not None:

@@ -6,6 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from capsrl.score import BREAKDOWNS, PRF, Confusion, Counts, PhraseScores, Row, Scores
+from capsrl.score.agreement import Kappa
 from capsrl.score.breakdown import OF_ARGUMENTS
 from capsrl.score.calibration import Answers, CalibrationScores
 from capsrl.score.counts import percent
@@ -20,6 +21,7 @@ MODE_TITLES = {
     "primesrl": "PriMeSRL scores: numbered roles need their sense, C- and R- merged",
 }
 
+_SIDES = ("gold", "predicted"), ("first", "second")
 _COLUMNS = 8  # roles in the matrix of confusions, which has to fit into a terminal
 _MOST = 20  # confusions that are listed
 
@@ -29,19 +31,26 @@ def print_scores(
     scores: Sequence[Scores],
     intervals: Mapping[str, Interval],
     test: PairedTest | None,
+    agreement: Mapping[str, Kappa],
 ) -> None:
-    """Print the scores of the first system, and a comparison with the second if there is one."""
+    """Print the scores of the first system, and a comparison with the second if there is one.
+
+    agreement  of two annotators, if there is no gold
+    """
     console = _console()
     first = scores[0]
     title = f"{files[1]} against {files[0]}: {first.counts.sentences} sentences"
     console.print(title, style="dim", soft_wrap=True)
-    _print_table(console, _main_table("official", first.official))
-    if first.mode != "official":
-        _print_table(console, _main_table(first.mode, first.counts))
-    _print_table(console, _subtask_table(first))
-    console.print()
-    for line in _summary_lines(first, intervals):
-        console.print(line, soft_wrap=True)
+    if agreement:
+        _print_table(console, _agreement_table(first.counts, agreement))
+    else:
+        _print_table(console, _main_table("official", first.official))
+        if first.mode != "official":
+            _print_table(console, _main_table(first.mode, first.counts))
+        _print_table(console, _subtask_table(first))
+        console.print()
+        for line in _summary_lines(first, intervals):
+            console.print(line, soft_wrap=True)
     for name, rows in first.breakdowns.items():
         _print_table(console, _breakdown_table(name, rows))
     if first.phrases is not None:
@@ -50,7 +59,7 @@ def print_scores(
         for line in _phrase_lines(first.phrases):
             console.print(line, soft_wrap=True)
     if first.confusion is not None:
-        _print_confusion(console, first.confusion)
+        _print_confusion(console, first.confusion, _SIDES[bool(agreement)])
     if test is not None:
         _print_table(console, _comparison_table(files[1:], scores))
         console.print(_verdict(test), soft_wrap=True)
@@ -107,6 +116,18 @@ def _main_table(mode: str, counts: Counts) -> Table:
     table.add_row(
         "exact sentences", "", exact, "", str(counts.exact_sentences), n_sentences, n_sentences
     )
+    return table
+
+
+def _agreement_table(counts: Counts, agreement: Mapping[str, Kappa]) -> Table:
+    headers = ("F1", "observed", "chance", "kappa", "items")
+    table = _plain_table("Agreement of two annotators", "", *headers)
+    found = (counts.predicates, counts.senses, counts.argument_positions, None, counts.arguments)
+    for (name, each), prf in zip(agreement.items(), found, strict=True):
+        shares = (each.observed, each.chance, each.kappa)
+        cells = ("" if share is None else f"{share:.4f}" for share in shares)
+        table.add_row(name, f"{prf.f1:.2f}" if prf else "", *cells, str(each.items))
+    table.add_row("senses, arguments and roles", f"{counts.labeled.f1:.2f}")
     return table
 
 
@@ -180,19 +201,19 @@ def _phrase_lines(phrases: PhraseScores) -> list[str]:
     return lines
 
 
-def _print_confusion(console: Console, confusion: Confusion) -> None:
-    _print_table(console, _matrix_table(confusion))
+def _print_confusion(console: Console, confusion: Confusion, sides: tuple[str, str]) -> None:
+    _print_table(console, _matrix_table(confusion, sides))
     for name, counts in (("roles", confusion.roles), ("senses", confusion.senses)):
         found = most_common(counts)
         if not found:
             console.print(f"\nNo {name} are confused.", soft_wrap=True)
             continue
-        _print_table(console, _confusion_table(name, counts, found[:_MOST]))
+        _print_table(console, _confusion_table(name, sides, counts, found[:_MOST]))
         if len(found) > _MOST:
             console.print(f"... and {len(found) - _MOST} more: --json has all of them")
 
 
-def _matrix_table(confusion: Confusion) -> Table:
+def _matrix_table(confusion: Confusion, sides: tuple[str, str]) -> Table:
     """The counts of the most frequent roles; the others are one row and one column."""
     roles = [role for role in confusion.labels() if role is not None]
     labels = [*roles[:_COLUMNS], *(["other"] if len(roles) > _COLUMNS else []), NONE]
@@ -201,7 +222,8 @@ def _matrix_table(confusion: Confusion) -> Table:
     cells = [[0] * len(labels) for _ in labels]
     for (gold, pred), count in confusion.roles.items():
         cells[number[gold]][number[pred]] += count
-    table = _plain_table("Roles of the same words: gold in rows, predicted in columns", "", *labels)
+    title = f"Roles of the same words: {sides[0]} in rows, {sides[1]} in columns"
+    table = _plain_table(title, "", *labels)
     for label, row in zip(labels, cells, strict=True):
         table.add_row(label, *(str(count) if count else "." for count in row))
     return table
@@ -209,11 +231,12 @@ def _matrix_table(confusion: Confusion) -> Table:
 
 def _confusion_table(
     name: str,
+    sides: tuple[str, str],
     counts: Mapping[tuple[str | None, str | None], int],
     found: Sequence[tuple[str | None, str | None, int]],
 ) -> Table:
-    headers = ["predicted", "count", *(["of gold"] if name == "roles" else [])]
-    table = _plain_table(f"Most frequent confusions of {name}", "gold", *headers)
+    headers = [sides[1], "count", *([f"of {sides[0]}"] if name == "roles" else [])]
+    table = _plain_table(f"Most frequent confusions of {name}", sides[0], *headers)
     table.columns[1].justify = "left"
     for gold, pred, count in found:
         cells = [gold or NONE, pred or NONE, str(count)]

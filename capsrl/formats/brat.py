@@ -23,7 +23,7 @@ from capsrl.formats.blocks import Watch
 from capsrl.formats.fields import Plain, to_plain
 from capsrl.formats.jsonl import format_object, read_jsonl
 from capsrl.formats.standoff import Marked, mark, place
-from capsrl.frames.roles import MODIFIERS, NUMBERED
+from capsrl.frames.roles import EVERY
 from capsrl.sentence import Sentence
 
 _SENTENCES = ".sentences.jsonl"
@@ -58,7 +58,7 @@ def write_brat(sentences: Iterable[Sentence], path: str | Path) -> None:
     conf = Path(path).with_name("annotation.conf")
     if not conf.exists():  # it may have been changed for the project
         roles = {each["role"] for span in marked.spans for each in span["arguments"]}
-        known = [*NUMBERED, *MODIFIERS, *sorted(roles - {*NUMBERED, *MODIFIERS})]
+        known = [*EVERY, *sorted(roles - {*EVERY})]
         ends = "Arg1:Predicate, Arg2:Argument"
         parts[conf] = [_CONFIGURATION.format("\n".join(f"{role}\t{ends}" for role in known))]
     parts[Path(path)] = lines

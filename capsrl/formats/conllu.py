@@ -7,11 +7,11 @@ UP:PRED      the sense if the word is a predicate, `_` if it is not, `?` if the 
 UP:ARGHEADS  the arguments of that predicate, `A0:2|A1:6` (role, colon, ID of the word)
 UP:ARGSPANS  their phrases in the same order, `A0:1-2|A1:4-6` (first and last ID), `_` if unknown
 
-What its sense and roles mean is in MISC, see `misc_meanings`.
+What its sense and roles mean, and how probable they are, is in MISC, see `misc_meanings`.
 Columns that a Sentence has no field for are kept in `Sentence.columns`: UPOS, XPOS, FEATS, DEPS,
 MISC and columns of other names. So are rows that are not words (multiword tokens 2-3, empty nodes
 8.1), under NODES_BEFORE the word they stand above, or NODES_AFTER the last word. What
-`format_conllup` writes, `read_conllu` reads as the same sentences without probabilities.
+`format_conllup` writes, `read_conllu` reads as the same sentences.
 """
 
 import re

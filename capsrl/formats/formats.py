@@ -8,8 +8,10 @@ jsonl     .jsonl .ndjson      one JSON object per line, see schema.json
 up1       by name             Universal PropBank 1.0 (read only)
 allennlp  by name             JSON lines as of the SRL predictor of AllenNLP (written only)
 brackets  by name             bracketed lines, `[A0 Mira] [V sold]` (written only)
+penman    by name             graphs in PENMAN notation (written only)
 brat      .ann                stand-off files of brat
 labelstudio  by name          tasks of Label Studio
+cas       .xmi                UIMA CAS, also as JSON: INCEpTION; needs dkpro-cassis
 conll05, conll12  .gold_conll spans of CoNLL-2005 and CoNLL-2012 (read only)
 spans     .spans.tsv          the phrases of the arguments, see phrase_file.py (written only)
 
@@ -38,10 +40,12 @@ from capsrl.files.opening import (
 from capsrl.formats.bio import format_allennlp, format_brackets
 from capsrl.formats.blocks import Block
 from capsrl.formats.brat import read_brat, write_brat
+from capsrl.formats.cas import read_cas, write_cas
 from capsrl.formats.conll09 import format_conll09, read_conll09
 from capsrl.formats.conllu import HEADER, format_conllup, read_conllu
 from capsrl.formats.jsonl import format_jsonl, read_jsonl
 from capsrl.formats.labelstudio import labelstudio_parts, read_labelstudio
+from capsrl.formats.penman import format_penman
 from capsrl.formats.phrase_file import (
     PHRASES_SUFFIX,
     check_phrase_file,
@@ -69,16 +73,17 @@ SUFFIXES = {
     ".htm": "html",
     ".svg": "svg",
     ".ann": "brat",
+    ".xmi": "cas",
     ".gold_conll": "conll12",
     ".v4_gold_conll": "conll12",
 }
-_TOOLS = ("brat", "labelstudio")  # of annotation tools
+_TOOLS = ("brat", "cas", "labelstudio")  # of annotation tools
 # Files of sentences.
 CORPORA = ("conll09", "conllu", "conllup", "jsonl", "up1", "conll05", "conll12", *_TOOLS)
 READABLE = (TEXT, *CORPORA)
 WRITABLE = ("conll09", "conllup", "jsonl")
-# Written when they are named; the first three are not read as sentences.
-EXPORTS = ("allennlp", "brackets", "spans", *_TOOLS)
+# Written when they are named; the first four are not read as sentences.
+EXPORTS = ("allennlp", "brackets", "penman", "spans", *_TOOLS)
 
 _READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "conll09": read_conll09,
@@ -90,6 +95,7 @@ _READERS: dict[str, Callable[..., Iterator[Sentence]]] = {
     "conll12": read_conll12,
     "brat": read_brat,
     "labelstudio": read_labelstudio,
+    "cas": read_cas,
 }
 # The text of a file: of one sentence after the other, or of all.
 _FORMATTERS: dict[str, Callable[[Sentence], str]] = {
@@ -98,20 +104,21 @@ _FORMATTERS: dict[str, Callable[[Sentence], str]] = {
     "jsonl": format_jsonl,
     "allennlp": format_allennlp,
     "brackets": format_brackets,
+    "penman": format_penman,
 }
 _PARTS: dict[str, Callable[[Iterable[Sentence]], Iterator[str]]] = {
     "spans": lambda sentences: map(format_phrases, sentences, count(1)),
     "labelstudio": labelstudio_parts,
 }
-# Formats of several files, of which the path names the first.
-FILES: dict[str, Callable[[Iterable[Sentence], str | Path], None]] = {"brat": write_brat}
+# Formats whose writers need the path: of several files, of which it names the first, or by suffix.
+FILES = {"brat": write_brat, "cas": write_cas}
 _HINTS = {
     TEXT: "a CoNLL-2009 file named .txt needs the format conll09",
     "conllu": "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has",
     "json": "files of several sentences are .jsonl",
 }
 # What has no place in a format, of the fields that `find_lost` knows.
-_LOST = {"conll09": ("phrases", "probabilities", "ids"), "conllup": ("probabilities",)}
+_LOST = {"conll09": ("phrases", "probabilities", "ids")}
 
 
 def format_of(

@@ -16,16 +16,15 @@ from capsrl.formats.fields import Plain
 from capsrl.formats.json_check import shown
 from capsrl.formats.jsonl import format_object
 from capsrl.formats.standoff import Marked, mark, place
-from capsrl.frames.roles import MODIFIERS, NUMBERED
+from capsrl.frames.roles import EVERY
 from capsrl.sentence import Sentence
 
 _PREDICATE = "Predicate"
-_ROLES = [role for role in (*NUMBERED, *MODIFIERS) if role != "V"]
 LABELING = f"""<View>
   <Labels name="label" toName="text">
-    {"".join(f'<Label value="{label}"/>' for label in (_PREDICATE, *_ROLES))}
+    {"".join(f'<Label value="{label}"/>' for label in (_PREDICATE, *EVERY))}
   </Labels>
-  <Relations>{"".join(f'<Relation value="{role}"/>' for role in _ROLES)}</Relations>
+  <Relations>{"".join(f'<Relation value="{role}"/>' for role in EVERY)}</Relations>
   <Text name="text" value="$text"/>
   <TextArea name="sense" toName="text" perRegion="true" whenLabelValue="{_PREDICATE}"
             displayMode="region-list" placeholder="sense, such as sell.01"/>
@@ -68,7 +67,7 @@ def read_labelstudio(
 
 
 def _task(sentence: Sentence) -> Plain:
-    text, bare, spans = mark([sentence])
+    text, bare, spans, _ = mark([sentence])
     results: list[Plain] = []
     for span in spans:
         results.append(_region(len(results), text, span, _PREDICATE))

@@ -1,8 +1,9 @@
-r"""Read and write what senses and roles mean in the MISC column of CoNLL-U Plus.
+r"""Read and write meanings and probabilities in the MISC column of CoNLL-U Plus.
 
 The row of a predicate has entries for the fields that have a name there (`About.misc`):
 
     Definition=sell a thing|Frame=verbnet:give-13.1|Meaning[A0]=seller|Meaning[A1]=thing sold
+    SenseProbability=0.97|ArgumentProbability[A0:1]=0.99 (role and ID of the word)
 
 In them `|` is written `\p`, a tab or line break as in Python, and a backslash twice.
 """
@@ -27,14 +28,18 @@ _OF_PROPOSITION, _OF_ARGUMENT = (  # fields that may have several entries come l
     }
     for described in (Proposition, Argument)
 )
-_ENTRY = re.compile(
-    rf"({'|'.join((*_OF_PROPOSITION, *_OF_ARGUMENT))})(?:\[([^\]]+)\])?=(.*)", re.DOTALL
+# What follows the name of a probability: a number as Python writes it, else the entry is not ours.
+_NUMBER = r"(?=[^|]*=(?:1\.0|0\.\d+|\d(?:\.\d+)?e-\d+)(?:\||\Z))"
+_NAMES = (
+    name + _NUMBER * (each.about.kind == "probability")
+    for name, each in (_OF_PROPOSITION | _OF_ARGUMENT).items()
 )
+_ENTRY = re.compile(rf"({'|'.join(_NAMES)})(?:\[([^\]]+)\])?=(.*)", re.DOTALL)
 _MISC, _EMPTY = "MISC", "_"
 
 
 def misc_with_meanings(sentence: Sentence) -> tuple[str, ...]:
-    """The MISC column of a sentence, with what its propositions mean."""
+    """The MISC column of a sentence, with what is known of its propositions."""
     column = list(sentence.columns.get(_MISC, (_EMPTY,) * len(sentence)))
     for proposition in sentence.propositions:
         others = [cell for cell in (column[proposition.predicate],) if cell != _EMPTY]
@@ -68,13 +73,20 @@ def _entries(proposition: Proposition) -> Iterator[str]:
     for argument in proposition.arguments:
         for name, each in _OF_ARGUMENT.items():
             for text in _texts(getattr(argument, each.name)):
-                yield f"{name}[{argument.role.translate(_ROLE)}]={text}"
+                yield f"{name}[{_key(argument, each).translate(_ROLE)}]={text}"
 
 
-def _texts(value: str | bool | tuple[str, ...] | None) -> list[str]:
+def _key(argument: Argument, field: Described) -> str:
+    word = f":{argument.word + 1}" if field.about.kind == "probability" else ""
+    return argument.role + word
+
+
+def _texts(value: str | float | tuple[str, ...] | None) -> list[str]:
     if isinstance(value, tuple):
         return [text.translate(_TEXT) for text in value]
-    return ["Yes" if value is True else value.translate(_TEXT)] if value else []
+    if value is None or value is False:
+        return []
+    return ["Yes" if value is True else str(value).translate(_TEXT)]
 
 
 def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Proposition:
@@ -82,11 +94,12 @@ def _with_meanings(proposition: Proposition, entries: list[re.Match[str]]) -> Pr
     for name, role, text in (entry.groups() for entry in entries):
         found.setdefault((name, role and _unescape(role)), []).append(_unescape(text))
 
-    def values(fields: Mapping[str, Described], role: str | None) -> dict[str, Any]:
-        return {each.name: _value(each, found.get((name, role))) for name, each in fields.items()}
+    def values(fields: Mapping[str, Described], of: Argument | None = None) -> dict[str, Any]:
+        keys = ((name, _key(of, each) if of else None, each) for name, each in fields.items())
+        return {each.name: _value(each, found.get((name, key))) for name, key, each in keys}
 
-    arguments = [replace(each, **values(_OF_ARGUMENT, each.role)) for each in proposition.arguments]
-    return replace(proposition, arguments=tuple(arguments), **values(_OF_PROPOSITION, None))
+    arguments = [replace(each, **values(_OF_ARGUMENT, each)) for each in proposition.arguments]
+    return replace(proposition, arguments=tuple(arguments), **values(_OF_PROPOSITION))
 
 
 def _value(field: Described, texts: list[str] | None) -> Any:  # noqa: ANN401
@@ -94,6 +107,8 @@ def _value(field: Described, texts: list[str] | None) -> Any:  # noqa: ANN401
         return field.default
     if field.about.kind == "flag":
         return True
+    if field.about.kind == "probability":
+        return float(texts[-1])
     return tuple(texts) if field.about.kind == "strings" else texts[-1]
 
 

@@ -1,6 +1,6 @@
 """Propositions as labeled spans of characters: what annotation tools exchange.
 
-The files of brat and Label Studio are written from, and read as, the same plain objects:
+The files of brat, Label Studio and UIMA are written from, and read as, the same plain objects:
 
     {"start": 5, "end": 9, "sense": "sell.01", "details": {...},
      "arguments": [{"start": 0, "end": 4, "role": "A0", "details": {...}}]}
@@ -35,11 +35,13 @@ class Marked(NamedTuple):
 
     bare   the sentences of its lines without propositions, as in JSON; None: not known
     spans  the propositions, as above
+    split  the sentences and the offsets of their words, where a tool has split the text itself
     """
 
     text: str
     bare: list[Plain] | None
     spans: list[Plain]
+    split: Sequence[tuple[Sentence, Offsets]] = ()
 
 
 def mark(sentences: Iterable[Sentence]) -> Marked:
@@ -59,7 +61,7 @@ def place(marked: Marked, *, source: str) -> Iterator[Sentence]:
     """The sentences of a marked text; raises DataError for a span that is in none of them."""
     waiting = sorted(marked.spans, key=lambda span: int(span["start"]))
     done = 0
-    for sentence, offsets in _sentences(marked, source):
+    for sentence, offsets in marked.split or _sentences(marked, source):
         found, end = [], max((end for _, end in offsets), default=0)
         while done < len(waiting) and waiting[done]["start"] < end:
             found.append(waiting[done])

@@ -60,6 +60,11 @@ NUMBERED = {
     "A5": "depends on the predicate",
 }
 
+# All that annotators may need: also references, and arguments that are continued.
+EVERY = [
+    prefix + role for prefix in ("", "C-", "R-") for role in (*NUMBERED, *MODIFIERS) if role != "V"
+] + ["C-V"]
+
 
 def conll09_role(role: str) -> str:
     """Return the CoNLL-2009 name of a PropBank role: ARGM-TMP is AM-TMP, C-ARG1-DSP is C-A1.

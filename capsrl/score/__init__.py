@@ -4,6 +4,7 @@ sentences ──matching──▶ matches ──counts──▶ scores ──sig
                          └──breakdown──▶ the same scores by role, length, ...
                          └──mistakes──▶ which roles are confused, and every mistake by itself
           ──phrase_scores──▶ scores of phrases, as in CoNLL-2005
+          ──agreement──▶ kappa of two annotators
           ──calibration──▶ how far probabilities can be trusted
 `scorer` makes all of them in one pass over the sentences.
 """

@@ -149,9 +149,10 @@ def test_what_a_format_does_not_keep_is_named(convert, tmp_path):
     write_sentences([labeled], tmp_path / "in.jsonl")
     note = "note: conll09 has no phrases, probabilities, ids; --to jsonl keeps them\n"
     assert convert("in.jsonl", "out.conll09").err == f"1 sentence\n{note}"
-    note = "note: conllup has no probabilities; --to jsonl keeps them\n"
-    assert convert("in.jsonl", "out.conllup").err == f"1 sentence\n{note}"
+    assert convert("in.jsonl", "out.conllup").err == "1 sentence\n"
     assert convert("out.conllup", "out.jsonl").err == "1 sentence\n"
+    [found] = read_sentences("out.jsonl")
+    assert found.propositions == labeled.propositions
 
 
 def test_spans_of_another_corpus(convert, tmp_path):

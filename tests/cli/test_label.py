@@ -511,12 +511,12 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("texts/*.txt",), "texts/*.txt: no file matches\n"),
         (("sheet.xlsx",), "sheet.xlsx: spreadsheets (.xlsx) are not read; save the sheet as .csv"),
         (("page.md",), "page.md: expected a suffix of .txt .conll09 .conll .conllu .conllup .jsonl"
-         " .ndjson .ann .gold_conll .v4_gold_conll .html .htm .csv .tsv .parquet .pq (and .gz, .xz,"
-         " .bz2 or .zst), got .md; rename the file or name the format with --from: text, csv, tsv, "
-         "parquet, lines, conll09, "),
+         " .ndjson .ann .xmi .gold_conll .v4_gold_conll .html .htm .csv .tsv .parquet .pq (and .gz,"
+         " .xz, .bz2 or .zst), got .md; rename the file or name the format with --from: text, csv, "
+         "tsv, parquet, lines, conll09, "),
         (("paper.pdf",), "paper.pdf: such files (.pdf) are not read; save the text as .txt\n"),
         (("empty",), "empty: expected files with a suffix of .txt .conll09 .conll .conllu .conllup "
-         ".jsonl .ndjson .ann .gold_conll .v4_gold_conll .html .htm .csv .tsv .parquet .pq "
+         ".jsonl .ndjson .ann .xmi .gold_conll .v4_gold_conll .html .htm .csv .tsv .parquet .pq "
          "(and .gz, .xz, .bz2 or .zst), got 0 fi"),
         (("-", "-"), "-: standard input can be read only once"),
         (("bad.txt",), "bad.txt:2: expected UTF-8 text, got byte 0xff; name its encoding, such "
@@ -527,12 +527,12 @@ def test_lone_surrogates_are_shown_or_refused(label):
         (("bad.jsonl",), "bad.jsonl:1: words[0]: expected a string, got 1"),
         (("Go on.", "--to", "xml"), "--to: expected one of table, json, conll09, conllup, jsonl, "),
         (("Go on.", "--to", "conllu"), "--to: expected one of table, json, conll09, conllup, jsonl,"
-         " csv, tsv, parquet, allennlp, brackets, spans, brat, labelstudio, html, svg, got conllu; "
-         "CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has"),
+         " csv, tsv, parquet, allennlp, brackets, penman, spans, brat, cas, labelstudio, html, "
+         "svg, got conllu; CoNLL-U has no propositions, CoNLL-U Plus (.conllup) has"),
         (("good.txt", "--from", "up2"), "--from: expected one of text, csv, tsv, parquet, lines, "),
         (("Go on.", "--from", "conll09"), "--from conll09: needs files, got the text 'Go on.'"),
         (("Go on.", "-o", "x.xlsx"), "x.xlsx: expected a suffix of .txt .conll09 .conll .conllup "
-         ".jsonl .ndjson .spans.tsv .json .html .htm .svg .ann .csv .tsv .parquet .pq (and .gz, "),
+         ".jsonl .ndjson .spans.tsv .json .html .htm .svg .ann .xmi .csv .tsv .parquet .pq (and "),
         (("Go on.", "-o", "x.conllu"), "x.conllu: expected a suffix of .txt .conll09 .conll .conl"),
         (("Go on.", "-o", "absent/x.json"), "absent/x.json: cannot be written: No such file"),
         (("Go on.", "--pos", "verb,adverb"), "--pos: expected some of verb, noun, adjective, got "

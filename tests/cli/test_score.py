@@ -28,6 +28,19 @@ def test_json(files, capsrl):
     assert "comparison" not in report
 
 
+def test_agreement_in_json(files, capsrl):
+    done = capsrl("score", "gold.conll09", "pred.conll09", "--agreement", "--json")
+    report = json.loads(done.out)
+    assert report["agreement"]["senses"] == {
+        "observed": 1.0,
+        "chance": 1.0,
+        "items": 1,
+        "kappa": None,
+    }
+    assert report["agreement"]["roles"]["kappa"] == pytest.approx(1 / 3)
+    assert report["official"]["labeled_f1"] == 66.67
+
+
 def test_the_seed_makes_runs_alike(files, capsrl):
     command = ("score", "gold.conll09", "pred.conll09", "--json", "--seed")
     assert capsrl(*command, "7") == capsrl(*command, "7")
@@ -52,12 +65,12 @@ def test_standard_input(files, capsrl):
         (
             ["--from", "xml"],
             "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, "
-            "labelstudio, got xml",
+            "cas, labelstudio, got xml",
         ),
         (
             ["--from", "text"],
             "--from: expected one of conll09, conllu, conllup, jsonl, up1, conll05, conll12, brat, "
-            "labelstudio, got te",
+            "cas, labelstudio, got te",
         ),
         (["--train", "x.txt"], "x.txt: expected a suffix of .conll09 .conll .conllu .conllup "),
         (["--seed", "0", "--compare", "x.csv"], "x.csv: expected a suffix of .conll09 .conll "),

@@ -61,6 +61,21 @@ def test_long_names_leave_room_for_the_figures(files, capsrl):
     assert "".join(line.split()[0] for line in comparison.splitlines()[1:]).startswith(long[:10])
 
 
+def test_agreement_of_two_annotators(files, capsrl):
+    out = capsrl("score", "gold.conll09", "pred.conll09", "--agreement", "--confusion").out
+    found = {" ".join(line.split()) for line in out.splitlines()}
+    # 1 of 4 words is a predicate; of the 3 words of its sentence both have the same 2 arguments.
+    assert "predicates 100.00 1.0000 0.6250 1.0000 4" in found
+    assert "senses 100.00 1.0000 1.0000 1" in found  # no kappa: only one label
+    assert "arguments 100.00 1.0000 0.5556 1.0000 3" in found
+    assert "roles 0.5000 0.2500 0.3333 2" in found
+    assert "arguments and roles 50.00 0.6667 0.2222 0.5714 3" in found
+    assert "senses, arguments and roles 66.67" in found
+    assert "Roles of the same words: first in rows, second in columns" in found
+    assert "first second count of first" in found and "A1 A2 1 100.0 %" in found
+    assert "gold in" not in out and "predicted" not in out and "bootstrap" not in out
+
+
 def test_names_with_brackets_are_not_markup(files, capsrl):
     (files / "[bold]x.conll09").write_text(PRED.replace("A2", "[red]"))
     out = capsrl("score", "gold.conll09", "[bold]x.conll09", "--by", "role").out

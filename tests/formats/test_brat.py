@@ -57,6 +57,16 @@ def test_what_is_written(tmp_path):
     assert "\nA0\tArg1:Predicate, Arg2:Argument\n" in (tmp_path / "annotation.conf").read_text()
 
 
+def test_roles_of_a_second_file_are_in_the_configuration_of_the_first(tmp_path):
+    write_brat([sold()], tmp_path / "x.ann")
+    who = Sentence(("who", "left"), (Proposition(1, "leave.01", (Argument("R-A0", 0),)),))
+    write_brat([who], tmp_path / "y.ann")
+    configuration = (tmp_path / "annotation.conf").read_text()
+    assert "R1\tR-A0 " in (tmp_path / "y.ann").read_text()
+    assert "\nR-A0\tArg1:Predicate, Arg2:Argument\n" in configuration
+    assert configuration.count("\nA0\t") == 1
+
+
 def change(path, old: str, new: str) -> Sentence:
     text = path.read_text()
     assert old in text

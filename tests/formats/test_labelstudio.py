@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from capsrl.errors import DataError
 from capsrl.formats.formats import format_sentences, parse_sentences
 from capsrl.formats.labelstudio import LABELING
+from capsrl.frames.roles import EVERY
 from tests.formats.test_brat import sold
 from tests.helpers.annotated_sentences import sentences
 
@@ -76,6 +77,13 @@ def test_a_task():
     view = ElementTree.fromstring(LABELING)
     assert names <= {each.get("name") for each in view}
     assert "A0" in {each.get("value") for each in view.iter("Label")}
+
+
+def test_the_configuration_has_every_role():
+    """Label Studio refuses predictions with others: relative pronouns are R-A0."""
+    view = ElementTree.fromstring(LABELING)
+    for tag in ("Label", "Relation"):
+        assert {*EVERY} <= {each.get("value") for each in view.iter(tag)}
 
 
 def test_annotations_come_before_predictions():

@@ -14,7 +14,12 @@ WORDS = ("We", "pay", "a", "fee")
 def propositions(draw):
     """One proposition, whose meanings are the same for the same role."""
     meanings = draw(st.dictionaries(TEXT, st.none() | TEXT, max_size=3))
-    arguments = (Argument(role, n, meaning=text) for n, (role, text) in enumerate(meanings.items()))
+    sure = st.none() | st.floats(0, 1)
+    arguments = [
+        Argument(role, word, draw(sure), meaning=text)
+        for role, text in meanings.items()
+        for word in draw(st.lists(st.integers(0, 3), min_size=1, max_size=2, unique=True))
+    ]
     return Proposition(
         draw(st.integers(0, 3)),
         "pay.01",
@@ -22,6 +27,9 @@ def propositions(draw):
         definition=draw(st.none() | TEXT),
         frames=tuple(draw(st.lists(TEXT, unique=True, max_size=2))),
         guessed=draw(st.booleans()),
+        probability=draw(sure),
+        predicate_probability=draw(sure),
+        joint_probability=draw(sure),
     )
 
 
@@ -50,6 +58,26 @@ def test_a_worked_example():
     sentence = Sentence(WORDS, (Proposition(1, "pay.01", (argument,), definition="give\tmoney"),))
     entries = r"Definition=give\tmoney|Meaning[A1]=sum \p fee"
     assert misc_with_meanings(sentence) == ("_", entries, "_", "_")
+
+
+def test_probabilities_tell_two_arguments_of_a_role_apart():
+    arguments = (Argument("AM-TMP", 0, 0.25), Argument("AM-TMP", 3, 1e-05), Argument("A0", 2))
+    sentence = Sentence(WORDS, (Proposition(1, "pay.01", arguments, 0.5, joint_probability=1.0),))
+    column = misc_with_meanings(sentence)
+    assert column[1].split("|") == [
+        "SenseProbability=0.5",
+        "JointProbability=1.0",
+        "ArgumentProbability[AM-TMP:1]=0.25",
+        "ArgumentProbability[AM-TMP:4]=1e-05",
+    ]
+    read = replace(without_meanings(sentence), columns={"MISC": column})
+    assert take_meanings(read) == sentence
+
+
+def test_entries_like_ours_stay():
+    columns = {"MISC": ("_", "SenseProbability=high|JointProbability=7", "_", "_")}
+    sentence = Sentence(WORDS, (Proposition(1, "pay.01"),), columns=columns)
+    assert take_meanings(sentence) == sentence
 
 
 def test_entries_at_other_words_stay():

@@ -1,6 +1,9 @@
+import json
+
 import pytest
 
-from capsrl.frames.roles import conll09_role, propbank_role
+from capsrl.frames.roles import EVERY, conll09_role, propbank_role
+from capsrl.models import find_model
 
 
 @pytest.mark.parametrize(
@@ -27,3 +30,9 @@ def test_conll09_names(role, name):
 def test_propbank_names(role, name):
     assert propbank_role(role) == propbank_role(name) == name
     assert conll09_role(name) == role
+
+
+def test_every_role_of_the_english_model_is_known():
+    roles = json.loads((find_model("en") / "vocab.json").read_text(encoding="utf-8"))["roles"]
+    assert {*roles[1:]} <= {*EVERY}
+    assert len({*EVERY}) == len(EVERY)
