@@ -17,7 +17,7 @@ from pathlib import Path
 from types import FrameType
 
 from torture.mutations import mutate
-from torture.targets import Target, Wrong
+from torture.target import Target, Wrong
 
 SECONDS = 20  # of an input; the machine may be busy
 MEMORY = 1 << 30  # bytes, besides what the process has before

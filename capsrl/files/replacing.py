@@ -60,11 +60,12 @@ def replacing(path: str | Path, *, temporary_folder: str | Path | None = None) -
 def replacing_folder(path: str | Path) -> Iterator[Path]:
     """Yield an empty temporary folder to fill; when the block succeeds it becomes `path`.
 
-    A link stays a link. Everything in the old folder is removed.
+    A link stays a link. Everything in the old folder is removed. Raises DataError for a full disk.
     """
     target = Path(os.path.realpath(path))
     with _reserved(target, is_folder=True) as temporary:
-        yield temporary
+        with writing_errors(path, only=DISK_FULL):
+            yield temporary
         for folder, _, files in os.walk(temporary):
             for name in files:
                 sync(Path(folder, name))

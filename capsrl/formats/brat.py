@@ -95,7 +95,7 @@ def read_brat(
             notes[cells[1]] = tail
         elif name[:1] in ("T", "R"):
             raise DataError(f"{where}: expected a line of brat, got {line.strip()!r:.60}")
-    content = text.read_text(encoding="utf-8").removesuffix("\n")
+    content = "\n".join(read_lines(text))
     yield from place(Marked(content, bare, _propositions(spans, notes, relations)), source=source)
 
 

@@ -113,6 +113,9 @@ def test_mistakes(tmp_path):
     (tmp_path / "w.ann").write_text("R1\tA0 Arg1:T1 Arg2:T2\n")
     with pytest.raises(DataError, match="w.ann: expected the text beside it"):
         list(read_sentences(tmp_path / "w.ann"))
+    (tmp_path / "w.txt").write_bytes(b"Well.\n\xff\n")
+    with pytest.raises(DataError, match="w.txt:2: expected UTF-8 text, got byte 0xff"):
+        list(read_sentences(tmp_path / "w.ann"))
     (tmp_path / "w.txt").write_text("Well.")
     with pytest.raises(DataError, match="w.ann:1: expected a relation of two entities"):
         list(read_sentences(tmp_path / "w.ann"))

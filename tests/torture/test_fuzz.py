@@ -3,7 +3,8 @@ import os
 import pytest
 
 from torture.fuzz import attack, input_of
-from torture.targets import Target, Wrong, all_targets
+from torture.target import Target, Wrong
+from torture.targets import make_targets
 
 pytest.importorskip("onnxruntime")
 pytestmark = [
@@ -16,7 +17,7 @@ NAMES += ("recipe", "bulk/plan", "bulk/log", "split", "request", "parse/config.j
 
 @pytest.fixture(scope="module")
 def targets():
-    return all_targets()
+    return make_targets()
 
 
 @pytest.mark.parametrize("name", NAMES)

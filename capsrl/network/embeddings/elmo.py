@@ -307,9 +307,10 @@ def _read_arrays(
     def read(name: str, *shape: int) -> NDArray[np.float32]:
         if name not in file:
             raise DataError(f"{path}: no array {name}")
-        if file[name].shape != shape:
+        found = getattr(file[name], "shape", None)  # HDF5 has other things than arrays
+        if found != shape:
             raise DataError(
-                f"{path}: expected {name} of shape {shape}, got {file[name].shape}; "
+                f"{path}: expected {name} of shape {shape}, got {found}; "
                 "do options and weights belong together?"
             )
         return np.asarray(file[name], dtype=np.float32)

@@ -192,7 +192,7 @@ class BinaryVectors:
     def _read(self, form: str) -> tuple[int, ...]:
         try:
             values = struct.unpack_from(form, self._map, self._cursor)
-        except struct.error:
+        except (struct.error, OverflowError):  # a place beyond 2^63
             raise self._cut_short(self._cursor + struct.calcsize(form)) from None
         self._cursor += struct.calcsize(form)
         return values

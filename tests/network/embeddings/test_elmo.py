@@ -317,6 +317,10 @@ def test_missing_or_wrong_arrays(small):
     change(small, "CNN_proj/W_proj", None)
     with pytest.raises(DataError, match=r"2x_weights\.hdf5: no array CNN_proj/W_proj$"):
         read_elmo(small)
+    with h5py.File(small / "elmo_2x_weights.hdf5", "r+") as file:
+        file["CNN_proj/W_proj"] = np.dtype(np.float32)  # a type, which HDF5 can store too
+    with pytest.raises(DataError, match=r"expected CNN_proj/W_proj of shape \(4, 2\), got None"):
+        read_elmo(small)
 
 
 def test_missing_or_extra_files(small):
