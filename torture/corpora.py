@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -20,6 +21,7 @@ from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.writing import WriteOptions, table_rows, text_parts
 from torture.target import Target, Wrong, folder, labeled, write
 
+_SPACE = re.compile(r"\s")
 _CONLLU = (
     "# sent_id = 1\n# text = Dogs bark\n1\tDogs\tdog\tNOUN\tNNS\t_\t2\tnsubj\t_\t_\n"
     "2-3\tbark!\t_\t_\t_\t_\t_\t_\t_\t_\n"
@@ -165,7 +167,10 @@ def _write(format: str, data: bytes) -> object:
         again = list(read_sentences(path, format))
     except CapsrlError as error:
         raise Wrong(f"written and then refused: {error}") from None
-    if [each.words for each in again] != [each.words for each in found]:
+    wanted = [each.words for each in found]
+    if format == "conll09":  # which has no spaces in words, and no sentences without words
+        wanted = [tuple(_SPACE.sub("_", w) or "_" for w in words) for words in wanted if words]
+    if [each.words for each in again] != wanted:
         raise Wrong("other words than were written")
     counts = [[sum(len(s.propositions) for s in each) for each in (found, again)]]
     if format != "conll09" and counts[0][0] != counts[0][1]:  # where a word is one predicate only

@@ -104,6 +104,12 @@ def test_odd_offsets(change):
         read([task])
 
 
+@pytest.mark.parametrize("text", [None, 7, ["a"], {}])
+def test_odd_texts(text):
+    with pytest.raises(DataError, match="x: task 1: expected a task of Label Studio, .* 'text'"):
+        read([{"data": {"text": text}}])
+
+
 def test_text_that_was_annotated_from_the_start():
     span = {"start": 0, "end": 4}
     result = [
