@@ -79,10 +79,14 @@ def writing_errors(path: str | Path, *, only: Collection[int] | None = None) -> 
     """Turn errors of the system, or those with one of these numbers, into a DataError."""
     try:
         yield
-    except OSError as error:
-        if only is not None and error.errno not in only:
+    except Exception as error:
+        # safetensors, which may not be installed, has an error of its own: "... (os error 28)".
+        found = re.search(r"\(os error (\d+)\)$", str(error))
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        if not (found or isinstance(error, OSError)) or (only is not None and number not in only):
             raise
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+        reason = os.strerror(number) if number else error
+        raise DataError(f"{path}: cannot be written: {reason}") from None
 
 
 @contextlib.contextmanager

@@ -5,29 +5,12 @@ older versions have no seal.
 """
 
 import hashlib
-import os
-import re
-from collections.abc import Callable
 from pathlib import Path
 
 from capsrl.errors import DataError
 
 PLACE = {"sha256": "0" * 64}  # to be written among the metadata of a file that is to be sealed
 _MARK, _ZEROS = b'"sha256":"', b"0" * 64
-
-
-def write_tensors(write: Callable[[], object], file: Path) -> None:
-    """Let safetensors write a file, readable by all; raises OSError for what the system refuses."""
-    from safetensors import SafetensorError  # labeling and exporting do without it
-
-    try:
-        write()
-        file.chmod(0o644)  # safetensors makes it readable by its owner only
-    except SafetensorError as error:
-        number = re.search(r"\(os error (\d+)\)", str(error))
-        if number is None:
-            raise
-        raise OSError(int(number[1]), os.strerror(int(number[1])), str(file)) from None
 
 
 def seal(file: Path) -> None:

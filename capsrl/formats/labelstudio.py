@@ -61,8 +61,6 @@ def read_labelstudio(
             results = [*answers, *(task.get("predictions") or []), {"result": []}][0]["result"]
             spans = _propositions(results, where)
             marked = Marked(task["data"]["text"], None if bare is None else [bare], spans)
-            if not isinstance(marked.text, str):
-                raise KeyError("text")
         except (KeyError, TypeError, AttributeError, IndexError) as error:
             said = f"{where}: expected a task of Label Studio, got {shown(task)}"
             raise DataError(f"{said}, without {error}") from None

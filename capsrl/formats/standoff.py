@@ -59,6 +59,8 @@ def mark(sentences: Iterable[Sentence]) -> Marked:
 def place(marked: Marked, *, source: str) -> Iterator[Sentence]:
     """The sentences of a marked text; raises DataError for a span that is in none of them."""
     _check_spans(marked.spans, source)
+    if not isinstance(marked.text, str):
+        raise DataError(f"{source}: expected a text, got {shown(marked.text)}")
     waiting = sorted(marked.spans, key=lambda span: int(span["start"]))
     done = 0
     for sentence, offsets in _sentences(marked, source):
@@ -102,8 +104,8 @@ def read_object(value: Plain, *, where: str) -> list[Sentence]:
         return [place_spans(sentence, sentence.offsets or (), spans, where=where)]
     found = list(place(Marked(str(value["text"]), None, spans), source=where))
     name = value.get("id")
-    if not isinstance(name, str | None):
-        raise DataError(f"{where}: id: expected a string, got {shown(name)}")
+    if name is not None:
+        sentence_from_dict({"id": name, "words": []}, where=where)  # checks it
     return [
         replace(each, id=name if len(found) == 1 else f"{name}-{number}") if name else each
         for number, each in enumerate(found, start=1)
@@ -129,12 +131,9 @@ def _check_spans(spans: Iterable[object], where: str) -> None:
     for span in spans:
         plain: Plain = span if isinstance(span, dict) else {"start": None}
         ends = [plain[name] for name in ("start", "end") if name in plain]
-        arguments, details = plain.get("arguments") or [], plain.get("details")
-        if (
-            any(type(end) is not int or end < 0 for end in ends)
-            or not isinstance(arguments, list)
-            or not isinstance(details, dict | None)
-        ):
+        arguments, details = plain.get("arguments") or [], plain.get("details") or {}
+        is_right = isinstance(arguments, list) and isinstance(details, dict)
+        if not is_right or any(type(end) is not int or end < 0 for end in ends):
             raise DataError(f"{where}: expected an object with start and end, got {span!r:.60}")
         _check_spans(arguments, where)
 

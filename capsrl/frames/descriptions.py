@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from capsrl.errors import DataError
 from capsrl.files.replacing import replacing
-from capsrl.files.sealing import write_tensors
 
 DEFINITION = ""  # the name of the row of a definition
 _ROWS, _VECTORS = "rolesets", "vectors"
@@ -47,8 +46,8 @@ class Descriptions:
 
         metadata = {_ROWS: json.dumps(self.rows, separators=(",", ":"))}
         with replacing(file) as temporary:
-            tensors = {_VECTORS: self.vectors.astype(np.float16)}
-            write_tensors(lambda: save_file(tensors, temporary, metadata), temporary)
+            save_file({_VECTORS: self.vectors.astype(np.float16)}, temporary, metadata)
+            temporary.chmod(0o644)  # save_file makes it readable by its owner only
 
     @classmethod
     def load(cls, file: str | Path) -> "Descriptions":

@@ -16,7 +16,6 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from math import prod
 from pathlib import Path
 from typing import Any, Literal
@@ -32,7 +31,6 @@ from torch.overrides import TorchFunctionMode
 from capsrl.config import ModelConfig
 from capsrl.errors import ModelError
 from capsrl.files.replacing import replacing_folder
-from capsrl.files.sealing import write_tensors
 from capsrl.network.build import attach_files, make_network
 from capsrl.network.embeddings.pretrained import check_weights
 from capsrl.network.network import Network
@@ -176,7 +174,8 @@ def save_weights(weights: Mapping[str, Tensor], folder: Path, *, precision: Prec
         size += more
     for number, shard in enumerate(shards, start=1):
         file = folder / shard_name(number, len(shards))
-        write_tensors(partial(save_file, shard, file), file)
+        save_file(shard, file)
+        file.chmod(0o644)  # save_file makes it readable by its owner only
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:

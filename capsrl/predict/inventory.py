@@ -193,9 +193,9 @@ class Inventory:
         vocabs = {
             name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCAB_KEYS
         }
-        for name in _WITH_UNKNOWN:
-            if len(vocabs[name]) and list(vocabs[name])[1:2] != [UNKNOWN]:
-                raise ModelError(f"{source}: {name}: expected {UNKNOWN} as entry 1")
+        for name in ("lemmas", "words", "characters", "tags"):
+            if len(vocabs[name]) and UNKNOWN not in vocabs[name]:
+                raise ModelError(f"{source}: {name}: expected an entry {UNKNOWN}")
         _check_senses(data, source)
         return cls(
             **vocabs,
@@ -209,7 +209,6 @@ class Inventory:
         )
 
 
-_WITH_UNKNOWN = ("lemmas", "words", "characters", "tags")
 _VOCAB_KEYS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
 _LEMMATIZER = "lemmatiser"  # the key in vocab.json, spelled as in the models that exist
 

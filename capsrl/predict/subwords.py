@@ -4,7 +4,6 @@ A sentence longer than the encoder accepts is read in windows that overlap by ha
 is taken from the window in which it has most context; nothing is truncated.
 """
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain
@@ -73,9 +72,7 @@ class SubwordReader:
                 f"{config.get('max_position_embeddings')}"
             )
         self._kept: dict[str, list[int]] = {}  # the subwords of a word
-        size = config.get("vocab_size")
-        self._n_subwords = size if isinstance(size, int) else sys.maxsize
-        self._check_ids([*self.opening, *self.closing, self.unknown])
+        self._n_subwords = config.get("vocab_size")
 
     def read(self, sentence: Sentence) -> Subwords:
         """Tokenize a sentence; a word that the tokenizer drops becomes one unknown subword."""
@@ -100,7 +97,6 @@ class SubwordReader:
         encoding = self.tokenizer.encode(
             _encodable(new), is_pretokenized=True, add_special_tokens=False
         )
-        self._check_ids(encoding.ids)
         found: list[list[int]] = [[] for _ in new]
         for subword, word in zip(encoding.ids, encoding.word_ids, strict=True):
             if word is not None:
@@ -110,13 +106,6 @@ class SubwordReader:
         encoded = {word: ids or [self.unknown] for word, ids in zip(new, found, strict=True)}
         self._kept.update(encoded)
         return encoded
-
-    def _check_ids(self, ids: Sequence[int]) -> None:
-        if max(ids, default=0) >= self._n_subwords:
-            raise ModelError(
-                f"tokenizer.json: expected ids below {self._n_subwords}, the vocab_size of the "
-                f"encoder, got {max(ids)}; do they belong together?"
-            )
 
     def collate(self, items: Sequence[Subwords], marked: Marked = None) -> Arrays:
         """Arrange the sentences of a batch in windows.
@@ -170,6 +159,8 @@ class SubwordReader:
         type_ids[is_inside] = _all_ids(types)
         for number, subword in enumerate(self.closing):
             np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
+        if isinstance(n := self._n_subwords, int) and (found := subwords.max(initial=0)) >= n:
+            raise ModelError(f"tokenizer.json: expected ids below vocab_size, {n}, got {found}")
         n_words = np.array([len(column) for _, column in chosen], np.int64)
         words = np.zeros((len(chosen), n_words.max(initial=0)), np.int64)
         words[np.arange(words.shape[1]) < n_words[:, None]] = _all_ids(

@@ -81,8 +81,7 @@ class Lemmatizer:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Lemmatizer":
         """Make a lemmatizer from the output of `to_dict`; raises ModelError naming `source`."""
-        if not isinstance(data, dict):
-            raise ModelError(f"{source}: expected lemmas to be an object, got {data!r:.60}")
+        data = data if isinstance(data, dict) else {}
         known, exceptions = data.get("known"), data.get("exceptions")
         if not isinstance(known, list) or not all(isinstance(lemma, str) for lemma in known):
             raise ModelError(

@@ -26,7 +26,7 @@ from capsrl.config import Recipe
 from capsrl.errors import ConfigError, ModelError
 from capsrl.files.opening import file_digest
 from capsrl.files.replacing import replacing
-from capsrl.files.sealing import PLACE, check_seal, seal, write_tensors
+from capsrl.files.sealing import PLACE, check_seal, seal
 from capsrl.models import find_model
 from capsrl.predict.folder import fingerprint as model_fingerprint
 from capsrl.recipe import DEFAULTS, SETTINGS, defining_settings, settings_by_name
@@ -72,8 +72,7 @@ def save_checkpoint(
     # Copied: safetensors refuses tensors that share memory.
     copies = {n: t.detach().to("cpu", copy=True).contiguous() for n, t in tensors.items()}
     with replacing(path) as temporary:
-        metadata = {_METADATA: json.dumps(header), **PLACE}
-        write_tensors(lambda: save_file(copies, temporary, metadata=metadata), temporary)
+        save_file(copies, temporary, metadata={_METADATA: json.dumps(header), **PLACE})
         seal(temporary)
 
 

@@ -40,13 +40,13 @@ def test_kept_subwords_are_those_of_the_whole_sentence(folder, sentences):
 
 def test_a_tokenizer_of_another_encoder(folder):
     config = read_encoder_config(folder)
-    message = r"tokenizer.json: expected ids below 31, the vocab_size of the encoder, got \d\d; do"
     reader = SubwordReader(folder, dict(config) | {"vocab_size": 31})
-    assert reader.read(Sentence(("a",)))
-    with pytest.raises(ModelError, match=message):
-        reader.read(Sentence(("xyz",)))
-    with pytest.raises(ModelError, match="expected ids below 2, .* got 2"):
-        SubwordReader(folder, dict(config) | {"vocab_size": 2})
+    assert reader.collate([reader.read(Sentence(("a",)))])
+    with pytest.raises(ModelError, match=r"tokenizer.json: expected ids below vocab_size, 31, got"):
+        reader.collate([reader.read(Sentence(("xyz",)))])
+    reader = SubwordReader(folder, dict(config) | {"vocab_size": 2})
+    with pytest.raises(ModelError, match="expected ids below vocab_size, 2, got"):
+        reader.collate([reader.read(Sentence(("a",)))])
 
 
 def test_few_words_are_kept(folder, monkeypatch):
