@@ -93,6 +93,7 @@ def _run(
         os.chdir(folder)
         os.dup2(output, 1)
         os.dup2(output, 2)
+        sys.stdout = sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="replace")
         count = _disturb(disturbance)
         try:
             function()

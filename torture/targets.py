@@ -12,7 +12,7 @@ from torture.models import models, tiny_models
 from torture.tables import bulk_files, tables
 from torture.target import Target
 from torture.texts import texts
-from torture.training import training
+from torture.training import frames, training
 
 GROUPS: dict[str, Callable[[], Iterable[Target]]] = {
     "corpora": corpora,
@@ -21,6 +21,7 @@ GROUPS: dict[str, Callable[[], Iterable[Target]]] = {
     "texts": texts,
     "models": models,
     "tiny models": tiny_models,
+    "frames": frames,
     "training": training,
 }
 

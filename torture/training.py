@@ -31,14 +31,18 @@ seed = 7
 _VECTORS = "4 3\nthe 0.1 -0.2 3e-2\ndog 1 2 3\nbarks -1 .5 0\nzé 0 0 0\n".encode()
 
 
-def training() -> Iterator[Target]:
-    """Frames and recipes, word vectors, descriptions, checkpoints and soft labels."""
+def frames() -> Iterator[Target]:
+    """Frames and recipes."""
     xml = lambda data: read_frames(write("frames/sell.xml", data).parent)  # noqa: E731
     yield Target("frames.xml", [_FRAMES], xml)
     tsv = b"".join(islice((SHIPPED / "frames.tsv").read_bytes().splitlines(True), 60))
     yield Target("frames.tsv", [tsv], lambda data: FrameIndex.load(write("frames.tsv", data)))
     recipe = lambda data: read_recipe(write("recipe.toml", data))  # noqa: E731
     yield Target("recipe", [_RECIPE], recipe, cost=3)
+
+
+def training() -> Iterator[Target]:
+    """Word vectors, descriptions, checkpoints and soft labels."""
     yield from _vectors()
     yield from _tensors()
 

@@ -12,12 +12,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 NAMES = ("conll09", "conllup", "jsonl", "table/csv", "table/jsonl", "packed/zst", "frames.tsv")
+NAMES += ("brat/full/a.ann", "labelstudio", "conll05", "conll12", "jsonl/spans")
+NAMES += ("write/proposition rows", "write/brat")
 NAMES += ("recipe", "bulk/plan", "bulk/log", "split", "request", "parse/config.json")
 
 
 @pytest.fixture(scope="module")
 def targets():
-    return make_targets()
+    return make_targets("corpora", "tables", "bulk", "texts", "models", "frames")
 
 
 @pytest.mark.parametrize("name", NAMES)

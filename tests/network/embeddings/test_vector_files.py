@@ -252,3 +252,9 @@ def test_subwords_equal_all_slices(word, shortest, extra):
             value = ((value ^ (byte if byte < 128 else byte + 0xFFFFFF00)) * 16777619) % 2**32
         expected.append(value)
     assert list(subword_hashes(word, shortest=shortest, longest=longest)) == expected
+
+
+def test_a_width_of_thousands_of_digits(tmp_path):
+    """It is no header, so that the line is a word with one number."""
+    (tmp_path / "a.vec").write_text("3 " + "9" * 5000 + "\n")
+    assert open_vectors(tmp_path / "a.vec").width == 1
