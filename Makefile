@@ -17,7 +17,7 @@ endef
 export CHECK_PYTHON
 NEW_VENV := $(PYTHON) -c "$$CHECK_PYTHON" && $(PYTHON) -m venv
 
-.PHONY: demo install test test-slow test-gpu test-all test-light wheel test-wheel check bench torture challenge clean
+.PHONY: demo install test test-slow test-gpu test-all test-light wheel test-wheel hashes check bench torture challenge clean
 
 # What labeling needs.
 $(VENV)/label: pyproject.toml constraints.txt
@@ -70,12 +70,18 @@ wheel: .venv-release/tools
 	.venv-release/bin/python -m release.contents dist
 	.venv-release/bin/twine check --strict dist/*
 
-# The package as users get it: the wheel in an empty environment, without a clone or a network.
+# The package as users get it: the wheel in an empty environment, without a clone or a network, with
+# the dependencies whose hashes are listed; `pip check` misses one that is not.
 test-wheel: wheel
 	$(NEW_VENV) --clear .venv-wheel
-	.venv-wheel/bin/$(PIP_INSTALL) dist/capsrl-*.whl
+	.venv-wheel/bin/$(PIP_INSTALL) --require-hashes -r release/requirements.txt
+	.venv-wheel/bin/$(PIP_INSTALL) --no-deps dist/capsrl-*.whl
 	.venv-wheel/bin/pip check
 	$(OFFLINE) .venv-wheel/bin/python -I release/smoke.py
+
+# The hashes of what labeling needs, after constraints.txt has changed.
+hashes: .venv-release/tools
+	.venv-release/bin/python -m release.hashes release/requirements.txt
 
 check: install
 	$(BIN)/ruff check .
@@ -90,11 +96,16 @@ bench: install
 	$(BIN)/python benchmarks/elmo.py
 	$(BIN)/python benchmarks/serve.py
 
-# Mutated inputs for all readers and model files; COUNT and SEED choose how many and which.
-COUNT ?= 20000
+# Mutated inputs for all readers and model files, kills, faults and load: docs/reliability.md.
+COUNT ?= 30000
+KILLS ?= 100
+LOAD ?= 3600
 SEED ?= 1
 torture: install
 	$(BIN)/python -m torture --count $(COUNT) --seed $(SEED)
+	$(BIN)/python -m torture.kills --count $(KILLS) --seed $(SEED)
+	$(BIN)/pytest tests/files/test_faults.py tests/test_isolation.py
+	$(BIN)/python benchmarks/serve.py --seconds $(LOAD)
 
 # The share of the challenge set that the shipped model gets right.
 challenge: install

@@ -251,6 +251,8 @@ def test_graphs(model, graph, attack):
         ("transformer/config.json", {"vocab_size": 10**10}),
         ("transformer/config.json", {"max_position_embeddings": 10**10}),
         ("transformer/config.json", {"num_attention_heads": 0}),
+        ("transformer/config.json", {"layer_norm_eps": [1]}),
+        ("transformer/config.json", {"layer_norm_eps": "small"}),
     ],
 )
 def test_sizes(model, name, changes):

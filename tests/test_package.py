@@ -13,7 +13,7 @@ import pytest
 
 import capsrl
 from capsrl.cli import _COMMANDS, EXTRAS
-from release.contents import check_sdist, check_wheel, package_files
+from release.contents import SDIST, check_sdist, check_wheel, package_files
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAVY = [
@@ -215,14 +215,37 @@ def test_public_names_are_there_and_documented():
             assert [key for key, each in public if not each.__doc__] == [], name
 
 
-def test_wheel_and_sdist_are_complete(tmp_path):
-    """`make wheel` does the same, isolated, and builds the wheel from the sdist."""
+def build(root: Path, folder: Path) -> tuple[Path, Path]:
+    """The wheel and the sdist of a clone, without the isolation of `make wheel`."""
     pytest.importorskip("hatchling")
-    build = [sys.executable, "-m", "hatchling", "build", "-d", str(tmp_path)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    [wheel], [sdist] = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    command = [sys.executable, "-m", "hatchling", "build", "-d", str(folder)]
+    subprocess.run(command, cwd=root, check=True, capture_output=True)
+    [wheel], [sdist] = folder.glob("*.whl"), folder.glob("*.tar.gz")
+    return wheel, sdist
+
+
+def test_wheel_and_sdist_are_complete(tmp_path):
+    """`make wheel` builds the wheel from the sdist."""
+    wheel, sdist = build(ROOT, tmp_path)
     package = package_files(ROOT)
     assert {"capsrl/py.typed", "capsrl/formats/schema.json", "capsrl/models/en/config.json"} <= set(
         package
     )
     assert check_wheel(wheel, package) + check_sdist(sdist, package) == []
+
+
+@pytest.mark.slow
+def test_two_builds_give_the_same_bytes(tmp_path):
+    """Neither the place of the clone nor times and permissions of its files matter."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True)
+    for name in listed.stdout.decode().split("\0"):
+        if name.startswith(("capsrl/", *SDIST)) and (ROOT / name).exists():
+            copy = tmp_path / "clone" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_bytes((ROOT / name).read_bytes())
+            copy.chmod(0o600)
+            os.utime(copy, (1, 1))
+    first, second = build(ROOT, tmp_path / "one"), build(tmp_path / "clone", tmp_path / "two")
+    for one, two in zip(first, second, strict=True):
+        assert one.name == two.name
+        assert one.read_bytes() == two.read_bytes()

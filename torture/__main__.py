@@ -1,4 +1,4 @@
-"""Give mutated inputs to all readers; exits with 1 if anything is found."""
+"""Attack capsrl with mutated inputs, kills and faults; exits with 1 if anything is found."""
 
 import sys
 import warnings
@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from torture.fuzz import attack
-from torture.targets import all_targets
+from torture.targets import GROUPS, make_targets
 
 
 @click.command(help=__doc__)
@@ -16,21 +16,28 @@ from torture.targets import all_targets
 @click.option("--first", default=0, help="Number of the first input.")
 @click.option("--seed", default=1)
 @click.option("--seconds", default=float("inf"), help="Limit for each target.")
+@click.option("--group", multiple=True, type=click.Choice(list(GROUPS)), help="All by default.")
 @click.option("--only", multiple=True, help="Part of the name of a target.")
 @click.option("--findings", default="torture-findings", type=Path, help="Folder for findings.")
 def main(
-    count: int, first: int, seed: int, seconds: float, only: tuple[str, ...], findings: Path
+    count: int,
+    first: int,
+    seed: int,
+    seconds: float,
+    group: tuple[str, ...],
+    only: tuple[str, ...],
+    findings: Path,
 ) -> None:
     """Attack target by target, and print what became of the inputs."""
     warnings.simplefilter("ignore")
     total: Counter[str] = Counter()
-    for name, target in all_targets().items():
+    for name, target in make_targets(*group).items():
         if only and not any(part in name for part in only):
             continue
         numbers = range(first, first + max(3, count // target.cost))
         counts = attack(target, numbers, seed, findings, seconds)
         total += counts
-        click.echo(f"{name:42} {dict(counts)}")
+        click.echo(f"{name:48} {dict(counts)}")
     found = {kind: n for kind, n in total.items() if kind not in ("read", "refused")}
     click.echo(f"{total.total():,} inputs, seed {seed}; findings: {found or 'none'}")
     sys.exit(bool(found))

@@ -1,8 +1,10 @@
 """Change bytes at random, as damage, accidents and attackers do."""
 
+import json
 import random
 import re
 from collections.abc import Sequence
+from typing import Any
 
 # What has a meaning in one of the formats, or is at the border of what it allows.
 TOKENS = (
@@ -13,6 +15,9 @@ TOKENS = (
     *(b"18446744073709551616", b"../", b"/dev/zero", b"=cmd()", b"[" * 2000, b'{"a":' * 2000),
 )
 _NUMBER = re.compile(rb"-?\d+(\.\d+)?")
+_CELL = re.compile(rb"[^\s,]+")
+_VALUES = (None, True, 0, -1, 1, 2, 3, 7, 1e9, 2**63, 10**400, 0.5, -0.0, 1e308, "", "x", [], {})
+_VALUES += ("\ud800", "\x00", "a b", "A0", "😀" * 300, [0], [0, 1], [[]], {"start": 0}, [None])
 _NUMBERS = (b"0", b"-1", b"1", b"2", b"255", b"65536", b"2147483647", b"1e308", b"1e999", b"0.5")
 
 
@@ -70,11 +75,15 @@ def _splice(data: bytes, others: Sequence[bytes], source: random.Random) -> byte
 
 
 def _number(data: bytes, others: Sequence[bytes], source: random.Random) -> bytes:
-    found = list(_NUMBER.finditer(data[: 1 << 20]))
-    if not found:
+    found = _find(_NUMBER, data, source)
+    if found is None:
         return _flip(data, others, source)
-    start, end = source.choice(found).span()
-    return data[:start] + source.choice(_NUMBERS) + data[end:]
+    return data[: found.start()] + source.choice(_NUMBERS) + data[found.end() :]
+
+
+def _find(pattern: re.Pattern[bytes], data: bytes, source: random.Random) -> re.Match[bytes] | None:
+    """The first match behind a random place."""
+    return pattern.search(data, source.randrange(len(data) + 1))
 
 
 def _lines(data: bytes, others: Sequence[bytes], source: random.Random) -> bytes:
@@ -93,6 +102,47 @@ def _lines(data: bytes, others: Sequence[bytes], source: random.Random) -> bytes
     return b"".join(lines)
 
 
+def _cell(data: bytes, others: Sequence[bytes], source: random.Random) -> bytes:
+    """Replace a cell of a table by another one of the same file."""
+    old, new = _find(_CELL, data, source), _find(_CELL, data, source)
+    if old is None or new is None:
+        return _flip(data, others, source)
+    return data[: old.start()] + new[0] + data[old.end() :]
+
+
+def _json(data: bytes, others: Sequence[bytes], source: random.Random) -> bytes:
+    """Change a value in JSON or JSON lines, which most other changes make unreadable."""
+    lines = data.splitlines(keepends=True) if len(data) < 1 << 18 else []
+    whole = data[:1] == b"[" or len(lines) > 1 and b"}" not in lines[0]
+    at = source.randrange(len(lines)) if lines and not whole else None
+    try:
+        value = json.loads(data if at is None else lines[at])
+    except (ValueError, RecursionError):
+        return _cell(data, others, source)
+    changed = json.dumps(_changed(value, source), ensure_ascii=source.random() < 0.5)
+    new = changed.encode(errors="surrogatepass")
+    return new if at is None else b"".join([*lines[:at], new + b"\n", *lines[at + 1 :]])
+
+
+def _changed(value: Any, source: random.Random) -> Any:  # noqa: ANN401
+    """A JSON value with a change somewhere inside."""
+    if not isinstance(value, dict | list) or not value or source.random() < 0.03:
+        return source.choice(_VALUES)
+    keys = list(value) if isinstance(value, dict) else list(range(len(value)))
+    key, kind = source.choice(keys), source.random()
+    if kind < 0.08:
+        del value[key]
+    elif kind < 0.16:
+        value[key] = value[source.choice(keys)]
+    elif kind < 0.2 and isinstance(value, list):
+        value.append(value[key])
+    elif kind < 0.2:
+        value[source.choice(("start", "x", "word", "id"))] = value[key]
+    else:
+        value[key] = _changed(value[key], source)
+    return value
+
+
 def _slice(data: bytes, source: random.Random, longest: int = 200) -> tuple[int, int]:
     start = source.randrange(len(data) + 1)
     return start, min(len(data), start + source.randrange(longest) + 1)
@@ -100,5 +150,5 @@ def _slice(data: bytes, source: random.Random, longest: int = 200) -> tuple[int,
 
 _CHANGES = (
     *(_flip, _flip, _delete, _repeat, _zero, _insert, _insert),
-    *(_overwrite, _cut, _splice, _number, _lines),
+    *(_overwrite, _cut, _splice, _number, _lines, _cell, _json, _json, _json),
 )

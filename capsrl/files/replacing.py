@@ -60,11 +60,12 @@ def replacing(path: str | Path, *, temporary_folder: str | Path | None = None) -
 def replacing_folder(path: str | Path) -> Iterator[Path]:
     """Yield an empty temporary folder to fill; when the block succeeds it becomes `path`.
 
-    A link stays a link. Everything in the old folder is removed.
+    A link stays a link. Everything in the old folder is removed. Raises DataError for a full disk.
     """
     target = Path(os.path.realpath(path))
     with _reserved(target, is_folder=True) as temporary:
-        yield temporary
+        with writing_errors(path, only=DISK_FULL):
+            yield temporary
         for folder, _, files in os.walk(temporary):
             for name in files:
                 sync(Path(folder, name))
@@ -78,10 +79,14 @@ def writing_errors(path: str | Path, *, only: Collection[int] | None = None) -> 
     """Turn errors of the system, or those with one of these numbers, into a DataError."""
     try:
         yield
-    except OSError as error:
-        if only is not None and error.errno not in only:
+    except Exception as error:
+        # safetensors, which may not be installed, has an error of its own: "... (os error 28)".
+        found = re.search(r"\(os error (\d+)\)$", str(error))
+        number = int(found[1]) if found else getattr(error, "errno", None)
+        if not (found or isinstance(error, OSError)) or (only is not None and number not in only):
             raise
-        raise DataError(f"{path}: cannot be written: {error.strerror or error}") from None
+        reason = os.strerror(number) if number else error
+        raise DataError(f"{path}: cannot be written: {reason}") from None
 
 
 @contextlib.contextmanager

@@ -148,10 +148,10 @@ def _note(note: str, *, is_sense: bool) -> Plain:
         try:  # a sense with blanks in it is written as JSON
             sense, end = json.JSONDecoder().raw_decode(note if note[:1] in ('"', "n") else "")
             note = note[end:]
-        except ValueError:
+        except (ValueError, RecursionError):
             sense, _, note = note.partition(" ")
     try:
         details = json.loads(note)
-    except ValueError:
+    except (ValueError, RecursionError):
         details = {}
     return {"sense": sense or None, "details": details if isinstance(details, dict) else {}}

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from capsrl.errors import DataError
 from capsrl.formats.blocks import name_sentence
 from capsrl.formats.fields import Plain, sentence_from_dict, to_plain
+from capsrl.formats.json_check import shown
 from capsrl.sentence import Offsets, Sentence
 from capsrl.text.heads import find_head
 from capsrl.text.sentences import split_text
@@ -59,6 +60,9 @@ def mark(sentences: Iterable[Sentence]) -> Marked:
 
 def place(marked: Marked, *, source: str) -> Iterator[Sentence]:
     """The sentences of a marked text; raises DataError for a span that is in none of them."""
+    _check_spans(marked.spans, source)
+    if not isinstance(marked.text, str):
+        raise DataError(f"{source}: expected a text, got {shown(marked.text)}")
     waiting = sorted(marked.spans, key=lambda span: int(span["start"]))
     done = 0
     for sentence, offsets in marked.split or _sentences(marked, source):
@@ -81,9 +85,9 @@ def place_spans(
         if "predicate" not in plain:
             plain["predicate"] = _covered(span, offsets, where)[0]
         plain["arguments"] = [
-            _argument(each, sentence, offsets, where) for each in span.get("arguments", ())
+            _argument(each, sentence, offsets, where) for each in span.get("arguments") or ()
         ]
-        written = [each.get("details") for each in span.get("arguments", ())]
+        written = [each.get("details") for each in span.get("arguments") or ()]
         same = plain.pop("n_arguments", None) == len(written) and plain["arguments"] == written
         if "details" in span and not same:
             plain.pop("joint_probability", None)
@@ -95,12 +99,15 @@ def place_spans(
 
 def read_object(value: Plain, *, where: str) -> list[Sentence]:
     """The sentences of a JSON object that has spans without head words, or text without words."""
-    spans = [each for each in value.get("propositions", ()) if isinstance(each, dict)]
+    spans: list[Plain] = value.get("propositions", [])
     if "words" in value:
+        _check_spans(spans, where)
         sentence = sentence_from_dict(value | {"propositions": []}, where=where)
         return [place_spans(sentence, sentence.offsets or (), spans, where=where)]
     found = list(place(Marked(str(value["text"]), None, spans), source=where))
     name = value.get("id")
+    if name is not None:
+        sentence_from_dict({"id": name, "words": []}, where=where)  # checks it
     return [
         replace(each, id=name if len(found) == 1 else f"{name}-{number}") if name else each
         for number, each in enumerate(found, start=1)
@@ -112,12 +119,25 @@ def has_spans(value: Plain) -> bool:
     if not isinstance(value.get("propositions"), list):
         return False
     parts = [each for each in value["propositions"] if isinstance(each, dict)]
-    arguments = [a for each in parts for a in each.get("arguments") or () if isinstance(a, dict)]
+    lists = [each["arguments"] for each in parts if isinstance(each.get("arguments"), list)]
+    arguments = [each for found in lists for each in found if isinstance(each, dict)]
     if "words" not in value:
         return isinstance(value.get("text"), str) and all(
             {"start", "end"} <= p.keys() for p in parts
         )
     return any("word" not in each and each.keys() & {"phrase", "start"} for each in arguments)
+
+
+def _check_spans(spans: Iterable[object], where: str) -> None:
+    """Raise DataError unless these are objects whose ends, if they have any, are numbers."""
+    for span in spans:
+        plain: Plain = span if isinstance(span, dict) else {"start": None}
+        ends = [plain[name] for name in ("start", "end") if name in plain]
+        arguments, details = plain.get("arguments") or [], plain.get("details") or {}
+        is_right = isinstance(arguments, list) and isinstance(details, dict)
+        if not is_right or any(type(end) is not int or end < 0 for end in ends):
+            raise DataError(f"{where}: expected an object with start and end, got {span!r:.60}")
+        _check_spans(arguments, where)
 
 
 def lay_out(sentences: Iterable[Sentence]) -> tuple[str, list[Offsets]]:
@@ -183,7 +203,8 @@ def _argument(span: Plain, sentence: Sentence, offsets: Offsets, where: str) -> 
         if phrase is None:
             first, last = _covered(span, offsets, where)
             phrase = {"first": first, "last": last}
-        plain["phrase"] = {name: phrase[name] for name in ("first", "last") if name in phrase}
+        named = phrase if isinstance(phrase, dict) else {}
+        plain["phrase"] = {name: named[name] for name in ("first", "last") if name in named}
         ends = [at for at in plain["phrase"].values() if isinstance(at, int)]
         if len(ends) != 2 or not 0 <= ends[0] <= ends[1] < len(sentence):
             raise DataError(

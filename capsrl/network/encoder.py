@@ -11,6 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from capsrl.errors import ConfigError
+
 
 def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tensor:
     """Drop the same units at every word of a sentence (Gal and Ghahramani, 2016).
@@ -87,6 +89,8 @@ class BiLSTM(nn.Module):
         highway: bool = False,
     ) -> None:
         super().__init__()
+        if input_width < 1:
+            raise ConfigError("expected a source of word vectors, got none")
         self.width = 2 * width if n_layers else input_width
         self.dropout = dropout
         self.recurrent_dropout = recurrent_dropout

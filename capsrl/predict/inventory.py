@@ -196,6 +196,9 @@ class Inventory:
         vocabs = {
             name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCAB_KEYS
         }
+        for name in ("lemmas", "words", "characters", "tags"):
+            if len(vocabs[name]) and UNKNOWN not in vocabs[name]:
+                raise ModelError(f"{source}: {name}: expected an entry {UNKNOWN}")
         _check_senses(data, source)
         return cls(
             **vocabs,

@@ -72,6 +72,7 @@ class SubwordReader:
                 f"{config.get('max_position_embeddings')}"
             )
         self._kept: dict[str, list[int]] = {}  # the subwords of a word
+        self._n_subwords = config.get("vocab_size")
 
     def read(self, sentence: Sentence) -> Subwords:
         """Tokenize a sentence; a word that the tokenizer drops becomes one unknown subword."""
@@ -158,6 +159,8 @@ class SubwordReader:
         type_ids[is_inside] = _all_ids(types)
         for number, subword in enumerate(self.closing):
             np.put_along_axis(subwords, n_open + lengths + number, subword, 1)
+        if isinstance(n := self._n_subwords, int) and (found := subwords.max(initial=0)) >= n:
+            raise ModelError(f"tokenizer.json: expected ids below vocab_size, {n}, got {found}")
         n_words = np.array([len(column) for _, column in chosen], np.int64)
         words = np.zeros((len(chosen), n_words.max(initial=0)), np.int64)
         words[np.arange(words.shape[1]) < n_words[:, None]] = _all_ids(

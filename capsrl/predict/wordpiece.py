@@ -127,7 +127,7 @@ def read_wordpiece(file: Path) -> WordPiece | None:
     settings = json.loads(file.read_text(encoding="utf-8"))
     try:
         return WordPiece(settings) if _is_bert(settings) else None
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, OverflowError, TypeError):
         return None
 
 

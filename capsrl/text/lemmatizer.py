@@ -81,6 +81,7 @@ class Lemmatizer:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, source: str = "vocab.json") -> "Lemmatizer":
         """Make a lemmatizer from the output of `to_dict`; raises ModelError naming `source`."""
+        data = data if isinstance(data, dict) else {}
         known, exceptions = data.get("known"), data.get("exceptions")
         if not isinstance(known, list) or not all(isinstance(lemma, str) for lemma in known):
             raise ModelError(

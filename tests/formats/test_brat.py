@@ -110,6 +110,14 @@ def test_files_of_others(tmp_path):
     assert [(a.role, a.form) for a in proposition.arguments] == [("A0", "Mira"), ("A1", "bicycle")]
 
 
+@pytest.mark.parametrize("note", ["[" * 100_000, '"a.01" ' + "[" * 100_000, '{"a":' * 100_000])
+def test_notes_that_are_no_json(tmp_path, note):
+    (tmp_path / "a.txt").write_text("We met.\n")
+    (tmp_path / "a.ann").write_text(f"T1\tPredicate 3 6\tmet\n#1\tAnnotatorNotes T1\t{note}\n")
+    [found] = read_sentences(tmp_path / "a.ann")
+    assert [each.form for each in found.propositions] == ["met"]
+
+
 def test_mistakes(tmp_path):
     with pytest.raises(ConfigError, match="-: brat needs several files; name the first"):
         write_brat([sold()], "-")
@@ -122,6 +130,9 @@ def test_mistakes(tmp_path):
         write_brat([odd], tmp_path / "z.ann")
     (tmp_path / "w.ann").write_text("R1\tA0 Arg1:T1 Arg2:T2\n")
     with pytest.raises(DataError, match="w.ann: expected the text beside it"):
+        list(read_sentences(tmp_path / "w.ann"))
+    (tmp_path / "w.txt").write_bytes(b"Well.\n\xff\n")
+    with pytest.raises(DataError, match="w.txt:2: expected UTF-8 text, got byte 0xff"):
         list(read_sentences(tmp_path / "w.ann"))
     (tmp_path / "w.txt").write_text("Well.")
     with pytest.raises(DataError, match="w.ann:1: expected a relation of two entities"):

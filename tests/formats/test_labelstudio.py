@@ -104,6 +104,20 @@ def test_annotations_come_before_predictions():
     assert proposition.probability == 0.7 and proposition.joint_probability is None
 
 
+@pytest.mark.parametrize("change", [{"start": None}, {"end": "9"}, {"end": 9.0}, {"start": -1}])
+def test_odd_offsets(change):
+    [task] = tasks([sold()])
+    task["predictions"][0]["result"][0]["value"].update(change)
+    with pytest.raises(DataError, match="x: task 1: expected an object with start and end"):
+        read([task])
+
+
+@pytest.mark.parametrize("text", [None, 7, ["a"], {}])
+def test_odd_texts(text):
+    with pytest.raises(DataError, match="x: task 1: expected a text, got"):
+        read([{"data": {"text": text}}])
+
+
 def test_text_that_was_annotated_from_the_start():
     span = {"start": 0, "end": 4}
     result = [

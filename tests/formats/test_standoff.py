@@ -1,6 +1,7 @@
 """Spans without head words, and text with offsets instead of words, in JSON lines."""
 
 import json
+import re
 
 import pytest
 
@@ -62,6 +63,41 @@ def test_words_and_offsets():
 def test_mistakes(argument, message):
     with pytest.raises(DataError, match=message):
         read({"text": TEXT, "propositions": [SOLD | {"arguments": [argument]}]})
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"start": None}, "f:1: expected an object with start and end, got {'start': None"),
+        ({"start": "13"}, "got {'start': '13'"),
+        ({"end": 17.0}, "'end': 17.0"),
+        ({"end": True}, "'end': True"),
+        ({"start": -1}, "'start': -1"),
+        ({"arguments": 3}, "'arguments': 3"),
+        ({"arguments": [7]}, "got 7"),
+        ({"arguments": [{"role": "A0", "start": [], "end": 4}]}, "got {'role': 'A0', 'start': "),
+        ({"details": "x"}, "'details': 'x'"),
+    ],
+)
+def test_odd_spans(change, message):
+    with pytest.raises(DataError, match=re.escape(message)):
+        list(read_jsonl([json.dumps({"text": TEXT, "propositions": [SOLD | change]})], source="f"))
+
+
+def test_nothing_is_left_out():
+    for propositions in ([SOLD, 7], [SOLD, None]):
+        with pytest.raises(DataError, match="f:1: expected an object with start and end"):
+            read({"text": TEXT, "propositions": propositions})
+    with pytest.raises(DataError, match="f:1: id: expected a string, got 7"):
+        read({"id": 7, "text": TEXT, "propositions": [SOLD]})
+
+
+@pytest.mark.parametrize("phrase", [3, "ab", [1, 2, 3], {"first": "a", "last": 2}])
+def test_odd_phrases(phrase):
+    argument = {"role": "A0", "phrase": phrase}
+    words = {"words": ["a", "b", "c"], "propositions": [{"predicate": 0, "arguments": [argument]}]}
+    with pytest.raises(DataError, match="f:1: expected a phrase of first and last word"):
+        read(words)
 
 
 def test_empty_words_have_no_span():

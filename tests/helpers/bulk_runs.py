@@ -35,12 +35,15 @@ def write_texts(file, number, *, seed=1):
     return Path(file)
 
 
-def start(mark, *arguments):
-    """Start `capsrl bulk` in a process group of its own."""
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+def start(mark, *arguments, variables=None):
+    """Start `capsrl bulk` in a process group of its own; `variables` are of its environment."""
+    variables = variables or {}
+    parts = [variables.get("PYTHONPATH"), str(ROOT), os.environ.get("PYTHONPATH")]
+    path = os.pathsep.join(filter(None, parts))
+    ours = {MARK: mark, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "capsrl", "bulk", *map(str, arguments)],
-        env={**os.environ, MARK: mark, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"},
+        env=os.environ | variables | ours,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,6 +3,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from capsrl.errors import ConfigError
 from capsrl.network.encoder import BiLSTM, HighwayLSTM, PredicateLayer, variational_dropout
 from tests.helpers import literal
 
@@ -202,3 +203,8 @@ def test_start_of_a_highway():
     for block in lstm.of_state.weight.detach().split(4):
         assert_close(block @ block.T, torch.eye(4), atol=1e-5, rtol=0)
     assert lstm.of_state.bias.tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 12
+
+
+def test_no_word_vectors():
+    with pytest.raises(ConfigError, match="expected a source of word vectors, got none"):
+        BiLSTM(0, width=4, n_layers=1, dropout=0.0)

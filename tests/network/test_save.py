@@ -1,4 +1,6 @@
 import json
+import multiprocessing
+import resource
 import shutil
 
 import pytest
@@ -6,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch.testing import assert_close
 
-from capsrl.errors import ModelError
+from capsrl.errors import DataError, ModelError
 from capsrl.frames.index import FrameIndex, FrameRole, Roleset
 from capsrl.network import save as save_module
 from capsrl.network.save import load_network, load_weights, save_network, save_weights
@@ -39,6 +41,25 @@ def test_round_trip(saved, tmp_path):
     for file in saved.iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes()
     assert config == make_labeler().config
+
+
+@pytest.mark.filterwarnings("ignore:.*fork")
+def test_a_full_disk_leaves_the_old_model(saved, model):
+    """Limits on the size of files fail as a full disk does, inside of safetensors too."""
+    network, config = load_network(saved)
+    before = {file.name: file.read_bytes() for file in model.iterdir()}
+
+    def save():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        with pytest.raises(DataError, match="model: cannot be written: File too large"):
+            save_network(network, config, model)
+
+    process = multiprocessing.get_context("fork").Process(target=save)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert {file.name: file.read_bytes() for file in model.iterdir()} == before
+    assert [file.name for file in model.parent.iterdir()] == ["model"]
 
 
 def test_loading_draws_no_random_numbers(tmp_path, bert):

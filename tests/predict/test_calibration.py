@@ -127,6 +127,8 @@ def test_round_trip(tmp_path):
         ({"predicates": ([2, 1], [0, 1], {})}, r"predicates.knots: expected rising numbers, got"),
         ({"predicates": ([], [], {})}, r"predicates.knots: expected rising numbers, got \[\]"),
         ({"predicates": ([1], ["a"], {})}, r"predicates.values: expected rising numbers, got"),
+        ({"predicates": ([1, 10**400], [1, 2], {})}, r"predicates.knots: expected rising numbers"),
+        ({"arguments": ([1], [1], {"A0": -(10**400)})}, "arguments.offsets: expected an object of"),
         ({"predicates": ([1, 2], [1], {})}, "predicates: expected 2 values, got 1"),
         ({"arguments": ([1], [1], {"A0": None})}, "arguments.offsets: expected an object of num"),
     ],

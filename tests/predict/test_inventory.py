@@ -148,6 +148,8 @@ def test_descriptions_of_older_models():
     [
         ({"roles": None, "tags": None}, "here: no entry roles, tags"),
         ({"words": "abc"}, "here: words: expected a list of strings, got str"),
+        ({"words": ["", "a"]}, "here: words: expected an entry <unk>"),
+        ({"characters": ["a"]}, "here: characters: expected an entry <unk>"),
         ({"senses": ["a", "a"]}, "here: senses: expected distinct entries, got 'a' twice"),
         ({"sense_counts": [1, 2]}, "here: expected 6 sense_counts, got 2"),
         ({"candidates": []}, "here: expected candidates to be a JSON object, got list"),

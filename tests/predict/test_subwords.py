@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import capsrl.predict.subwords
+from capsrl.errors import ModelError
 from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import write_encoder
@@ -35,6 +36,17 @@ def test_kept_subwords_are_those_of_the_whole_sentence(folder, sentences):
         ends = [*found.firsts[1:], len(found.ids)]
         parts = [found.ids[a:b].tolist() for a, b in zip(found.firsts, ends, strict=True)]
         assert parts == expected
+
+
+def test_a_tokenizer_of_another_encoder(folder):
+    config = read_encoder_config(folder)
+    reader = SubwordReader(folder, dict(config) | {"vocab_size": 31})
+    assert reader.collate([reader.read(Sentence(("a",)))])
+    with pytest.raises(ModelError, match=r"tokenizer.json: expected ids below vocab_size, 31, got"):
+        reader.collate([reader.read(Sentence(("xyz",)))])
+    reader = SubwordReader(folder, dict(config) | {"vocab_size": 2})
+    with pytest.raises(ModelError, match="expected ids below vocab_size, 2, got"):
+        reader.collate([reader.read(Sentence(("a",)))])
 
 
 def test_few_words_are_kept(folder, monkeypatch):

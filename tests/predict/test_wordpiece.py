@@ -127,6 +127,8 @@ def test_ids_of_tokens(token):
         SETTINGS | {"post_processor": None},
         SETTINGS | {"model": {"type": "WordPiece"}},
         SETTINGS | {"added_tokens": [SETTINGS["added_tokens"][0] | {"lstrip": True}]},
+        SETTINGS | {"added_tokens": ["[CLS]"]},
+        SETTINGS | {"added_tokens": [SETTINGS["added_tokens"][0] | {"id": float("inf")}]},
         changed(clean_text=False),
         [],
     ],

@@ -184,6 +184,7 @@ def test_survives_json():
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        ([], r"m/vocab.json: expected lemmas.known to be a list of words, got None"),
         ({}, r"m/vocab.json: expected lemmas.known to be a list of words, got None"),
         ({"known": ["a", 1], "exceptions": {}}, r"lemmas.known to be a list .* got \['a', 1\]"),
         ({"known": []}, r"lemmas.exceptions to map .*'noun'.*got None"),

@@ -3,7 +3,8 @@ import os
 import pytest
 
 from torture.fuzz import attack, input_of
-from torture.targets import Target, Wrong, all_targets
+from torture.target import Target, Wrong
+from torture.targets import make_targets
 
 pytest.importorskip("onnxruntime")
 pytestmark = [
@@ -11,12 +12,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore"),
 ]
 NAMES = ("conll09", "conllup", "jsonl", "table/csv", "table/jsonl", "packed/zst", "frames.tsv")
+NAMES += ("brat/full/a.ann", "labelstudio", "conll05", "conll12", "jsonl/spans")
+NAMES += ("write/proposition rows", "write/brat")
 NAMES += ("recipe", "bulk/plan", "bulk/log", "split", "request", "parse/config.json")
 
 
 @pytest.fixture(scope="module")
 def targets():
-    return all_targets()
+    return make_targets("corpora", "tables", "bulk", "texts", "models", "frames")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,8 +25,8 @@ class Bert(nn.Module):
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
         width = config["hidden_size"]
-        eps = config.get("layer_norm_eps", 1e-12)
-        self.dropout = config.get("hidden_dropout_prob", 0.1)
+        eps = abs(config.get("layer_norm_eps", 1e-12))  # a number
+        self.dropout = abs(config.get("hidden_dropout_prob", 0.1))
         self.pieces = nn.Embedding(config["vocab_size"], width)  # of subwords, named as in files
         self.positions = nn.Embedding(config["max_position_embeddings"], width)
         self.types = nn.Embedding(config.get("type_vocab_size", 2), width)
@@ -57,9 +57,9 @@ class BertLayer(nn.Module):
     def __init__(self, config: Mapping[str, Any]) -> None:
         super().__init__()
         width, inner_width = config["hidden_size"], config["intermediate_size"]
-        eps = config.get("layer_norm_eps", 1e-12)
+        eps = abs(config.get("layer_norm_eps", 1e-12))  # a number
         self.n_heads = config["num_attention_heads"]
-        self.dropout = config.get("hidden_dropout_prob", 0.1)
+        self.dropout = abs(config.get("hidden_dropout_prob", 0.1))
         self.attention_dropout = config.get("attention_probs_dropout_prob", 0.1)
         self.attention_in = nn.Linear(width, 3 * width)  # query, key and value in one product
         self.attention_out = nn.Linear(width, width)

@@ -275,7 +275,7 @@ def read_elmo(folder: str | Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
             arrays = _read_arrays(path, file, options)
     except OSError as error:
         raise DataError(f"{path}: not an HDF5 file: {error}") from None
-    except (LookupError, RuntimeError, TypeError) as error:  # h5py raises errors of many kinds
+    except (AttributeError, LookupError, RuntimeError, TypeError) as error:  # h5py raises many
         raise DataError(f"{path}: the arrays of ELMo cannot be read: {error}") from None
     tensors = {
         name: torch.from_numpy(np.ascontiguousarray(array)) for name, array in arrays.items()
@@ -343,7 +343,7 @@ def _read_arrays(
 
     cnn, lstm = options["char_cnn"], options["lstm"]
     width, n_cells, size = lstm["projection_dim"], lstm["dim"], cnn["embedding"]["dim"]
-    n_filters = sum(n for _, n in cnn["filters"])
+    n_filters = sum(each[1] for each in cnn["filters"])
     characters = read("char_embed", N_CHARACTERS - 1, size)
     state = {"words.characters.weight": np.pad(characters, ((1, 0), (0, 0)))}
     for k, (length, n) in enumerate(cnn["filters"]):

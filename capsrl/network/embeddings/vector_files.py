@@ -64,7 +64,7 @@ class TextVectors:
         self._map = _open_map(self.path)
         first = self._line(0)
         parts = first.split(b" ")
-        header = len(parts) == 2 and all(part.isdigit() for part in parts)
+        header = len(parts) == 2 and all(part.isdigit() and len(part) < 20 for part in parts)
         self.width = int(parts[1]) if header else len(parts) - 1
         if self.width < 1:
             shown = first[:40].decode("utf-8", "replace")
@@ -192,7 +192,7 @@ class BinaryVectors:
     def _read(self, form: str) -> tuple[int, ...]:
         try:
             values = struct.unpack_from(form, self._map, self._cursor)
-        except struct.error:
+        except (struct.error, OverflowError):  # a place beyond 2^63
             raise self._cut_short(self._cursor + struct.calcsize(form)) from None
         self._cursor += struct.calcsize(form)
         return values

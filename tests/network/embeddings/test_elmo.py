@@ -318,6 +318,10 @@ def test_missing_or_wrong_arrays(small):
     change(small, "CNN_proj/W_proj", None)
     with pytest.raises(DataError, match=r"2x_weights\.hdf5: no array CNN_proj/W_proj$"):
         read_elmo(small)
+    with h5py.File(small / "elmo_2x_weights.hdf5", "r+") as file:
+        file["CNN_proj/W_proj"] = np.dtype(np.float32)  # a type, which HDF5 can store too
+    with pytest.raises(DataError, match="arrays of ELMo cannot be read: .* no attribute"):
+        read_elmo(small)
 
 
 def test_missing_or_extra_files(small):
@@ -354,6 +358,13 @@ def test_not_hdf5(small):
 def test_unsupported_options(small, text, message):
     (small / "elmo_2x_options.json").write_text(text)
     with pytest.raises(DataError, match=message):
+        read_elmo(small)
+
+
+def test_options_of_another_kind(small):
+    cnn = SMALL["char_cnn"] | {"filters": {"dim": 4}}
+    (small / "elmo_2x_options.json").write_text(json.dumps(SMALL | {"char_cnn": cnn}))
+    with pytest.raises(DataError, match=r"2x_weights\.hdf5: the arrays of ELMo cannot be read"):
         read_elmo(small)
 
 

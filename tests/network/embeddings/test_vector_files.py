@@ -147,6 +147,14 @@ def test_unsupported_binary_files(tmp_path, options, message):
         BinaryVectors(path)
 
 
+def test_a_place_beyond_all_files(tmp_path):
+    whole = write_bin(tmp_path / "a.bin", ["ab"], np.zeros((6, 2))).read_bytes()
+    at = struct.calcsize("<ii12idiiiq")  # the number of pruned subwords
+    (tmp_path / "b.bin").write_bytes(whole[:at] + b"\xff" * 7 + b"\x7f" + whole[at + 8 :])
+    with pytest.raises(DataError, match=r"b\.bin: expected at least \d{20} bytes"):
+        BinaryVectors(tmp_path / "b.bin")
+
+
 def test_truncated_binary_file(tmp_path):
     whole = write_bin(tmp_path / "a.bin", ["ab", "cd"], np.zeros((7, 2))).read_bytes()
     for size in range(1, len(whole)):
@@ -252,3 +260,9 @@ def test_pipes_are_refused(tmp_path):
     os.mkfifo(tmp_path / "a.vec")
     with pytest.raises(DataError, match="a.vec: expected a file of word vectors, got a folder,"):
         TextVectors(tmp_path / "a.vec")
+
+
+def test_a_width_of_thousands_of_digits(tmp_path):
+    """It is no header, so that the line is a word with one number."""
+    (tmp_path / "a.vec").write_text("3 " + "9" * 5000 + "\n")
+    assert open_vectors(tmp_path / "a.vec").width == 1
