@@ -2,14 +2,14 @@
 
 They work on words and Penn tags, so they need neither a parser nor the model. Without such tags
 only what the roles and the words themselves say is known: `voice` and `tense` are then None.
-`capsrl.sentence` offers the results as properties; docs/facts.md is for users.
+`capsrl.proposition` offers the results as properties; docs/facts.md is for users.
 """
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from capsrl.sentence import Argument, Proposition
+    from capsrl.proposition import Argument, Proposition
 
 _BE = frozenset("be am is are was were been being 's 're 'm ’s ’re ’m".split())
 _GET = frozenset("get gets got gotten getting".split())

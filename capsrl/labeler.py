@@ -14,6 +14,7 @@ from capsrl.device import default_threads
 from capsrl.errors import ConfigError, DataError
 from capsrl.frames.index import FrameIndex
 from capsrl.frames.user import choose_frames
+from capsrl.labeled import Labeled
 from capsrl.models import find_model, shipped_models
 from capsrl.options import OptionKeywords, Options, make_options
 from capsrl.predict.backend import Backend
@@ -39,24 +40,7 @@ if TYPE_CHECKING:  # labeling needs no torch
 
 Text = str | Sentence
 _Key = TypeVar("_Key")
-_SHOWN = 25  # sentences that a notebook draws: each is some kilobytes of HTML
 Missing = Literal["error", "empty"]
-
-
-class Labeled(list[_Key]):
-    """What `label` returns: a list that draws itself in notebooks."""
-
-    __slots__ = ()
-
-    def _repr_html_(self) -> str:
-        from capsrl.show import html_fragment  # only needed to draw
-
-        sentences: list[Any] = []
-        for each in self:
-            sentences += each if isinstance(each, list) else [each]
-        shown = "".join(map(html_fragment, sentences[:_SHOWN]))
-        more = len(sentences) - _SHOWN
-        return shown + (f"<p>{more:,} more sentences</p>" if more > 0 else "")
 
 
 class Labeler:

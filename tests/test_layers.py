@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-GROUND = {"errors", "facts", "sentence"}
+GROUND = {"errors", "facts", "proposition", "sentence"}
 SETTINGS = GROUND | {"config", "settings"}
 READING = SETTINGS | {"text", "files", "formats", "frames"}
 PREDICT = READING | {"options", "device", "predict"}
@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "errors": set(),
     "models": {"errors"},
     "facts": {"errors"},
-    "sentence": {"errors", "facts", "capsrl"},
+    "proposition": {"facts", "capsrl"},
+    "sentence": {"errors", "facts", "proposition", "capsrl"},
     "triples": {"sentence"},
     "settings": set(),
     "config": {"settings"},
@@ -41,7 +42,8 @@ MAY_IMPORT = {
     "score": GROUND,
     "show": GROUND | {"text", "files", "frames", "score"},
     "predict": PREDICT,
-    "labeler": PREDICT | {"models"},
+    "labeled": set(),
+    "labeler": PREDICT | {"labeled", "models"},
     "network": NETWORK,
     "export": PREDICT,
     "recipe": PREDICT | {"models"},
@@ -66,7 +68,7 @@ LAZY = {
     "capsrl.sentence.Sentence.to_json": "capsrl.formats.jsonl",
     "capsrl.sentence.Sentence.to_rows": "capsrl.tables.cells",
     "capsrl.labeler.Labeler.label_many": "capsrl.show.progress_bar",
-    "capsrl.labeler.Labeled._repr_html_": "capsrl.show",
+    "capsrl.labeled.Labeled._repr_html_": "capsrl.show",
     "capsrl._labeler_class": "capsrl.labeler",
     "capsrl.look_up": "capsrl.frames",
     "capsrl.to_frame": "capsrl.tables",

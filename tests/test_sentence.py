@@ -1,4 +1,4 @@
-"""Sentence, Proposition, Argument and their short ways to other formats."""
+"""Sentence, its propositions and its short ways to other formats."""
 
 import json
 import pickle
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from capsrl.formats.jsonl import read_jsonl
-from capsrl.sentence import Argument, Phrase, Proposition, Sentence, Trace
+from capsrl.sentence import Argument, Proposition, Sentence, Trace
 
 
 @pytest.fixture
@@ -50,24 +50,6 @@ def test_standalone_has_its_own_part_of_the_text():
 @pytest.mark.parametrize("given", [Sentence(("Go",)), Sentence((), text=" ", offsets=())])
 def test_standalone_without_text_or_words(given):
     assert given.standalone() is given
-
-
-@pytest.mark.parametrize(
-    ("text", "phrase"),
-    [
-        ("sold Ben  & Jo", "Ben  & Jo"),
-        ("sold Ben <i>&amp;</i> Jo", "Ben & Jo"),
-    ],
-)
-def test_the_text_of_a_phrase_has_no_tags(text, phrase):
-    words = ("sold", "Ben", "&", "Jo")
-    starts = [text.index(part) for part in ("sold", "Ben", "&", "Jo")]
-    offsets = tuple((start, start + len(word)) for start, word in zip(starts, words, strict=True))
-    argument = Argument("A1", 1, phrase=Phrase(1, 3))
-    bare = Sentence(words, text=text, offsets=offsets)
-    [proposition] = bare.with_propositions([Proposition(0, "sell.01", (argument,))]).propositions
-    found = proposition.arguments[0].phrase
-    assert (found.text, found.start, found.end) == (phrase, 5, len(text))
 
 
 def test_json_holds_all_of_it(sentence):
@@ -137,15 +119,3 @@ def test_notebooks_show_a_drawing(sentence):
     shown = sentence._repr_html_()
     assert "<svg" in shown and "sign.01" in shown
     shown.encode()  # a lone surrogate would stop the notebook
-
-
-def test_phrases_are_checked_and_get_their_text():
-    argument = Argument("A0", 0, phrase=Phrase(0, 2))
-    with pytest.raises(ValueError, match=r"positions of 2 words, got \[1, 0, 0, 2\] in 'Dogs"):
-        Sentence(("Dogs", "bark"), (Proposition(1, None, (argument,)),))
-    text = "my  dogs bark"
-    words = Sentence(("my", "dogs", "bark"), text=text, offsets=((0, 2), (4, 8), (9, 13)))
-    argument = Argument("A0", 1, phrase=Phrase(0, 1))
-    labeled = words.with_propositions([Proposition(2, None, (argument,))])
-    [found] = labeled.propositions[0].arguments
-    assert (found.phrase, found.phrase.text) == (Phrase(0, 1, 0, 8), "my  dogs")

@@ -1,7 +1,7 @@
 """Derive JSON objects, their checks, their schema and the columns of tables from described fields.
 
 The fields of Sentence, Proposition, Argument, Phrase and Trace say of which kind they are
-(`capsrl.sentence.About`); FIELD_KINDS says how each kind is written and checked. `schema.json`
+(`capsrl.proposition.About`); FIELD_KINDS says how each kind is written and checked. `schema.json`
 beside this file is the derived schema. Checks also compare the values with each other.
 """
 

@@ -39,7 +39,7 @@ class Column:
 
 
 def derive_columns(described: type) -> tuple[Column, ...]:
-    """The columns of the fields of a class, see `capsrl.sentence.About`."""
+    """The columns of the fields of a class, see `capsrl.proposition.About`."""
     return tuple(
         Column(each.column, each.kind.column, each.help) for each in fields_in_tables(described)
     )
