@@ -125,7 +125,6 @@ def test_train(folder, temporary):
 
 def test_bulk(folder, temporary):
     """Ray's processes talk on the loopback interface, and Ray keeps objects in /dev/shm."""
-    pytest.importorskip("capsrl.bulk.connection")  # keeps Ray on the loopback interface
     write_texts(folder / "in.jsonl", 20)
     lines = run(folder, temporary, "bulk", "in.jsonl", "out", "--workers", "1")
     assert any(path.startswith(f"{folder}/out/data/part") for path in changed(lines, folder))
