@@ -20,7 +20,7 @@ from capsrl.errors import ConfigError
 from capsrl.options import TEXT_LAYOUT, Options
 
 # The most lines of a help text at 80 columns, where it is more than 35.
-LINES = {"label": 69, "bulk": 59, "evaluate": 56, "serve": 37}
+LINES = {"label": 69, "bulk": 59, "evaluate": 57, "serve": 37}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,6 +110,10 @@ class Watched:
         return iter(found)
 
 
+def n_words(response: LabelResponse) -> int:
+    return sum(map(len, response.sentences))
+
+
 def test_work_ends_when_too_many_predicates_are_found(labeler):
     """20 kB of *is go* would take a minute on a busy core; a text as long without them is fine."""
     watched = Watched(labeler)
@@ -118,7 +122,7 @@ def test_work_ends_when_too_many_predicates_are_found(labeler):
     assert (refused.status_code, refused.detail) == (422, "sentences are too long; split the text")
     assert 3 <= watched.n_sentences < 15  # of 26
     long = LabelRequest(("the old red book of my friend and " * 500,), False, FOUND)
-    assert one_response(labeler, long).n_words == 4000
+    assert n_words(one_response(labeler, long)) == 4000
 
 
 def test_work_ends_when_its_client_has_gone(tiny):
@@ -126,7 +130,7 @@ def test_work_ends_when_its_client_has_gone(tiny):
     watched = Watched(tiny, requests[0].dropped.set)
     gone, answered = label_requests(watched, requests, "{}")
     assert isinstance(gone, ClientDisconnect)
-    assert answered.n_words == 1200
+    assert n_words(answered) == 1200
     assert watched.n_sentences < 2 * len(answered.sentences)
     alone = one_response(tiny, requests[1])
     assert same(json.loads(answered.body), json.loads(alone.body) | {"model": {}})
