@@ -11,7 +11,6 @@ for the time at which processes are killed. Linux only.
 """
 
 import contextlib
-import os
 import shutil
 import sys
 import tempfile
@@ -87,9 +86,9 @@ def disturb(work: Work, count: int, source: Random) -> Counter[str]:
             kind = source.choice(KINDS)
             disturbance = Disturbance(kind, source.random(), changes, seconds)
             ended = run_forked(work.run, folder, disturbance)
-            os.chdir(folder)
             try:
-                work.check(old, new)
+                with contextlib.chdir(folder):
+                    work.check(old, new)
                 run_forked(work.run, folder, None)
             except Wrong as error:
                 raise Wrong(f"{number}, {kind}: {error}\n{ended.errors}") from None
