@@ -39,8 +39,9 @@ def on_gold_words(gold: Sentence, predicted: Iterable[Sentence]) -> tuple[Senten
     places: dict[Span, int] = {span: i for i, span in enumerate(gold.offsets)}
     propositions: list[Proposition] = []
     for sentence in predicted:
-        assert sentence.offsets is not None
-        at = [places.setdefault(span, len(places)) for span in sentence.offsets]
+        assert sentence.offsets is not None and sentence.start is not None
+        spans = [(sentence.start + start, sentence.start + end) for start, end in sentence.offsets]
+        at = [places.setdefault(span, len(places)) for span in spans]
         for found in sentence.propositions:
             arguments = tuple(Argument(a.role, at[a.word]) for a in found.arguments)
             propositions.append(Proposition(at[found.predicate], found.sense, arguments))
