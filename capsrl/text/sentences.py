@@ -70,6 +70,29 @@ _BEFORE_NUMBER = re.compile(rf"[{BLANK}]+\d")
 _ITEM = re.compile(r"\d{1,3}|[a-zA-Z]|[ivxIVX]{1,4}")
 _ELLIPSIS = re.compile(r"\.\.+|…+\.*")
 _EMOTICON = re.compile(EMOTICON)
+# Contractions without their apostrophe that are also words: what shows that they are none.
+_NOT_OWNED = (
+    "a an the not been so too in on at for from to with because just really simply definitely "
+    "probably actually already also still always now gonna gon going getting nothing all my your "
+    "his her our their this that these what how where why called like"
+)
+_INFINITIVES = (
+    "add ask be bring buy call check come do explain get give go have help keep let make meet "
+    "never pay pick put see send show start stop take talk tell text try wait work write"
+)
+_APART = {
+    "".join(parts): (
+        len(parts[0]),
+        re.compile(rf"[{BLANK}]+(?:{'|'.join(after.split())})(?![\w-])", re.IGNORECASE),
+    )
+    for parts, after in (
+        (("it", "s"), _NOT_OWNED),
+        (("you", "r"), _NOT_OWNED),
+        (("who", "se"), "not a the going gonna"),
+        (("i", "ll"), _INFINITIVES),
+        (("i", "d"), "like love rather say be have never recommend suggest"),
+    )
+}
 
 
 def read_text(text: str, layout: Layout = PLAIN) -> list[Sentence]:
@@ -274,6 +297,10 @@ def _words(text: str, start: int, end: int) -> list[Span]:
         if match[0] in _NUMBERS and _BEFORE_NUMBER.match(text, match.end(), end):
             spans.append(match.span())  # number five, not a refusal
             continue
+        at, before = _APART.get(match[0].lower(), (0, None))
+        if before and before.match(text, match.end(), end):
+            spans.append((begin, begin + at))
+            begin += at
         for cut in word_ends(match[0]):
             spans.append((begin, match.start() + cut))
             begin = match.start() + cut

@@ -96,6 +96,25 @@ def test_the_last_dot_of_an_abbreviation_at_the_end_is_a_word():
     assert sentences("It is in the U.S. They like it.") == ["It is in the U.S .", "They like it ."]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Its a shame.", "It s a shame ."),
+        ("i think its not true", "i think it s not true"),
+        ("Your\n going to love it", "You r going to love it"),
+        ("the one whose not here", "the one who se not here"),
+        ("ill call u, id say", "i ll call u , i d say"),
+        ("its. Not its", "its . Not its"),
+        ("its so-called army", "its so - called army"),
+        ("Its army and your theory, whose goal", "Its army and your theory , whose goal"),
+        ("He fell ill, his id card, its", "He fell ill , his id card , its"),
+        ("See No. 5 and its No. 5", "See No. 5 and its No. 5"),
+    ],
+)
+def test_contractions_without_their_apostrophe_are_cut_where_the_next_word_shows_them(text, words):
+    assert " ".join(sentences(text)) == words
+
+
 @pytest.mark.parametrize("text", ["", " ", "\n\n \t\r\n", "\x00\x07", "\ufeff", "\u200b\u2060"])
 def test_text_without_anything_visible_has_no_sentences(text):
     assert read_text(text) == []
