@@ -9,17 +9,19 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from capsrl.proposition import Argument, Proposition
+    from capsrl.proposition import Proposition
 
-_BE = frozenset("be am is are was were been being 's 're 'm ’s ’re ’m".split())
+# Words are compared in lower case without apostrophes: 's is s, n't is nt.
+_BE = frozenset("be am is are was were been being s re m".split())
 _GET = frozenset("get gets got gotten getting".split())
-_HAVE = frozenset("have has had having 've 'd 's ’ve ’d ’s".split())
+_HAVE = frozenset("have has had having ve d".split())
 _DO = frozenset("do does did".split())
 _AUXILIARIES = _BE | _GET | _HAVE | _DO
 _FUTURE = frozenset("will shall".split())
-_MODALS = {"ca": "can", "wo": "will", "sha": "shall", "'ll": "will", "’ll": "will"}
-_MODALS |= {"'d": "would", "’d": "would", "ll": "will"}
-_NOT = frozenset("not n't n’t never nt nor neither".split())
+_MODALS = {"ca": "can", "wo": "will", "sha": "shall", "ll": "will", "d": "would"}
+_NOT = frozenset("not never nt nor neither".split())
+# After *no* in what is no numbered argument: *in no way*, but not *with no help*.
+_NO_MORE = frozenset("longer more way means point circumstances account condition".split())
 _NOT_SOME = frozenset("a an one all any every everyone everybody everything many much".split())
 _ONLY = frozenset("only just merely simply solely".split())
 _NOBODY = frozenset("nobody noone none nothing neither nowhere".split())
@@ -51,8 +53,13 @@ class Words(NamedTuple):
         return self.tags[word] if self.tags else ""
 
     def form(self, word: int) -> str:
-        """The word in lower case."""
-        return self.words[word].lower()
+        """The word in lower case without apostrophes."""
+        return plain(self.words[word])
+
+
+def plain(word: str) -> str:
+    """A word in lower case without apostrophes."""
+    return word.lower().replace("'", "").replace("’", "")
 
 
 def marker_length(around: Words, first: int, last: int, head: int, role: str) -> int:
@@ -126,26 +133,26 @@ def is_negated(proposition: "Proposition") -> bool:
         denying += [word for word in before if around.form(word) in _NOT]
         last = len(around.words) - 1  # what is not only so is so
         denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
-    return bool(denying) or any(map(_is_negative, known))
-
-
-def _is_negative(argument: "Argument") -> bool:
-    """Whether an argument is *nobody*, *none of them*, *no reason*, or *never*."""
-    return denies(argument.role, argument.text or argument.form or "")
+    phrases = ((each.role, f"{each.marker or ''} {each.text or each.form}") for each in known)
+    return bool(denying) or any(denies(*each) for each in phrases)
 
 
 def denies(role: str, phrase: str) -> bool:
-    """Whether a phrase denies the proposition in which it has a role."""
+    """Whether a phrase denies its proposition: *nobody*, *to none of them*, *no reason*."""
     text = phrase.lower().split()
+    at_no_time = text[:3] == ["at", "no", "time"]  # *in no time* is soon
     while text and text[0] in _PREPOSITIONS:
         del text[0]
     if not text or role.startswith(("R-", "AM-DIS", "AM-PRR", "AM-LVB")):
         return False
     if role.startswith("AM-"):
-        return text[0] in ("never", "nowhere") or text[0] == "no" and len(text) > 1
+        is_never = text[0] == "no" and text[1:2] != [] and text[1] in _NO_MORE
+        return text[0] in ("never", "nowhere") or is_never or at_no_time
     if text[0] == "not":  # not so of: not only Ann, not until May
         return text[1:2] != [] and text[1] in _NOT_SOME
-    return text[0] in _NOBODY or text[0] == "no" and len(text) > 1 and text[1] != "matter"
+    if text[0] == "no":  # nor is it: no matter how, no more than ten
+        return len(text) > 1 and text[1] != "matter" and text[2:3] != ["than"]
+    return text[0] in _NOBODY
 
 
 def modal_of(proposition: "Proposition") -> str | None:
@@ -155,7 +162,7 @@ def modal_of(proposition: "Proposition") -> str | None:
     if not found and around is not None and verb is not None:
         chain = _auxiliaries(proposition, around, verb)
         found = [around.words[word] for word in chain if around.tag(word) == "MD"]
-    return _MODALS.get(found[0].lower(), found[0].lower()) if found else None
+    return _MODALS.get(plain(found[0]), plain(found[0])) if found else None
 
 
 def voice_of(proposition: "Proposition") -> str | None:
@@ -165,13 +172,11 @@ def voice_of(proposition: "Proposition") -> str | None:
         return None
     if around.tag(verb) not in ("VBN", "VBD"):
         return "active"
-    chain = [around.form(word) for word in _auxiliaries(proposition, around, verb)]
+    chain = _forms(proposition, around, verb)
     if not chain:  # *the car sold yesterday* is a participle alone
         return "passive" if around.tag(verb) == "VBN" else "active"
-    if around.tag(verb) == "VBD" and chain[-1] not in _BE:
-        return "active"
-    is_perfect = chain[-1] in _HAVE and (chain[-1] not in _BE or "been" in chain)
-    return "passive" if chain[-1] in _BE | _GET and not is_perfect else "active"
+    helps = _BE if around.tag(verb) == "VBD" else _BE | _GET
+    return "passive" if chain[-1] in helps else "active"
 
 
 def tense_of(proposition: "Proposition") -> str | None:
@@ -183,24 +188,36 @@ def tense_of(proposition: "Proposition") -> str | None:
     if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
         return None
     chain = [*_auxiliaries(proposition, around, verb), verb]
-    if [around.form(word) for word in range(max(0, verb - 2), verb)] == ["going", "to"]:
+    before = [around.form(word) for word in range(max(0, chain[0] - 2), chain[0])]
+    if before in (["going", "to"], ["gon", "na"]):
         return "future"
-    first, tag = around.form(chain[0]), around.tag(chain[0])
+    first, tag = [*_forms(proposition, around, verb), around.form(verb)][0], around.tag(chain[0])
     if tag == "MD":
         if _MODALS.get(first, first) in _FUTURE:
             return "future"
         return "past" if any(around.form(word) in _HAVE for word in chain[1:-1]) else None
     if tag not in ("VBD", "VBP", "VBZ"):
         return None
-    has_perfect = first in _HAVE and len(chain) > 1 and around.tag(chain[1]) in ("VBN", "VBD")
-    is_past = tag == "VBD" or (has_perfect and first not in _BE)
-    return "past" if is_past else "present"
+    is_perfect = first in _HAVE and len(chain) > 1 and around.tag(chain[1]) in ("VBN", "VBD")
+    return "past" if tag == "VBD" or is_perfect else "present"
 
 
 def _verb_of(proposition: "Proposition") -> int | None:
     """The verb whose auxiliaries count: the predicate, or the light verb of a noun."""
     light = (each.word for each in proposition.arguments if each.role == "AM-LVB")
     return next(light, proposition.predicate) if proposition.around else None
+
+
+def _forms(proposition: "Proposition", around: Words, verb: int) -> list[str]:
+    """The words of the auxiliaries, with *has* for *'s* where it is not *is*."""
+    chain = [around.form(word) for word in _auxiliaries(proposition, around, verb)]
+    if chain[:1] == ["s"] and around.tag(verb) in ("VBN", "VBD"):
+        has_agent = any(
+            each.role == "A0" and each.word < verb for each in proposition.all_arguments
+        )
+        if chain[1:2] in (["been"], ["had"], ["got"]) or chain == ["s"] and has_agent:
+            chain[0] = "has"
+    return chain
 
 
 def _auxiliaries(proposition: "Proposition", around: Words, verb: int) -> list[int]:
@@ -217,8 +234,8 @@ def _auxiliaries(proposition: "Proposition", around: Words, verb: int) -> list[i
 def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[int]:
     """The words before a verb that belong to it, from right to left.
 
-    These are auxiliaries, adverbs and *not*. A subject between an auxiliary and the verb is passed
-    over (*was it sold*), and so is a verb before *and* (*was opened and sold*).
+    These are auxiliaries, adverbs and *not*. Passed over are a subject after an auxiliary (*was it
+    sold*), adjuncts (*will no doubt win*) and a verb before *and* (*was opened and sold*).
     """
     at = verb - 1
     tag = around.tag(verb)
@@ -232,9 +249,9 @@ def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[in
         elif _is_part(around, at):
             yield at
             at -= 1
-        elif (start := _subject_start(proposition, at)) is not None:
-            at = start - 1
-            if not _inverts(around, at):
+        elif (found := _ends_at(proposition, at)) is not None:
+            at = found[0] - 1
+            if not (found[1] or _inverts(around, at)):
                 return
         else:
             return
@@ -247,12 +264,13 @@ def _is_part(around: Words, at: int) -> bool:
     return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary or of_modal
 
 
-def _subject_start(proposition: "Proposition", at: int) -> int | None:
-    """The first word of a numbered argument that ends here."""
-    for each in proposition.arguments:
+def _ends_at(proposition: "Proposition", at: int) -> tuple[int, bool] | None:
+    """The first word of an argument that ends here, and whether it is an adjunct."""
+    for each in proposition.all_arguments:
         first, last = (each.phrase.first, each.phrase.last) if each.phrase else (each.word,) * 2
-        if last == at and first > 0 and each.role[:1] == "A" and each.role[1:].isdigit():
-            return first
+        is_adjunct = each.role.startswith("AM-")
+        if last == at and first > 0 and (is_adjunct or each.role[1:].isdigit()):
+            return first, is_adjunct
     return None
 
 
