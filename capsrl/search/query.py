@@ -44,10 +44,11 @@ def parse_query(text: str) -> Query:
             )
         at = found.end()
         negation, (name, quoted, word) = "NOT " * bool(found[1]), found.groups()[1:]
-        if name or (word and _ROLE.fullmatch(word)):
-            roles.append(conll09_role(name or word))
+        named = (name or word or "").split("|")
+        if name or all(map(_ROLE.fullmatch, named)):
+            roles += (named := [*map(conll09_role, named)])
             value = _contains("phrase", quoted) if quoted else _head(word if name else "*")
-            having.append(f"{negation}bool_or({match('role', roles[-1])} AND {value})")
+            having.append(f"{negation}bool_or({match('role', '|'.join(named))} AND {value})")
         elif quoted:
             where.append(negation + _contains("text", quoted))
         elif word == "negated":

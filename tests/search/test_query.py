@@ -28,12 +28,9 @@ def test_mistakes(query, message):
 
 
 def test_roles_in_either_spelling():
-    assert parse_query("ARG0 ARGM-TMP:now -R-A1 FOOD:soup").roles == (
-        "A0",
-        "AM-TMP",
-        "R-A1",
-        "FOOD",
-    )
+    query = parse_query("ARG0 ARGM-TMP:now -R-A1 FOOD:soup A2|ARG3")
+    assert query.roles == ("A0", "AM-TMP", "R-A1", "FOOD", "A2", "A3")
+    assert query.having.endswith("bool_or((role IN ('A2', 'A3')) AND true)")
 
 
 def holds(sql: str, **values: str | None) -> bool:

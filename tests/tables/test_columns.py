@@ -11,6 +11,7 @@ from capsrl.errors import ConfigError
 from capsrl.tables.cells import argument_rows, sentence_row
 from capsrl.tables.columns import (
     ARGUMENT_COLUMNS,
+    PROPOSITION_COLUMNS,
     SENTENCE_COLUMNS,
     arrow_schema,
     as_text,
@@ -35,10 +36,12 @@ def test_the_page_says_what_the_columns_are():
     assert documented("One row per argument") == columns
 
 
-def test_the_page_says_what_the_columns_of_sentences_are():
+def test_the_page_says_what_the_columns_of_propositions_and_sentences_are():
     known = {column.name for column in ARGUMENT_COLUMNS}
     own = [column.name for column in SENTENCE_COLUMNS if column.name not in known]
     assert [name for name, _ in documented("One row per sentence")] == own
+    own = [(each.name, each.type) for each in PROPOSITION_COLUMNS[6:-1]]
+    assert documented("One row per proposition") == own
 
 
 def test_rows_fit_the_schema():
