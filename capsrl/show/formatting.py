@@ -49,7 +49,9 @@ def show_probability(probability: float | None) -> str:
 
 
 def show_percent(probability: float) -> str:
-    """Whole percent, of which only a certainty has 100."""
+    """Whole percent; only what is certain has 100 % or 0 %."""
+    if 0 < probability < 0.005:
+        return "< 1 %"
     return f"{min(round(100 * probability), 99 if probability < 1 else 100)} %"
 
 

@@ -136,12 +136,11 @@ def _word_html(sentence: Sentence, n: int, chosen: Proposition | None, anchor: s
 def heading_html(proposition: Proposition) -> str:
     """The predicate, its sense, what that means or its VerbNet class, and how sure it is."""
     heading = f"<b>{escaped(proposition.form or '')}</b> <i>{escaped(show_sense(proposition))}</i>"
-    classes = (name.removeprefix("verbnet:") for name in proposition.frames if "verbnet:" in name)
-    gloss = proposition.definition or ", ".join(f"VerbNet {name}" for name in classes)
-    if gloss:
+    classes = [name.removeprefix("verbnet:") for name in proposition.frames if "verbnet:" in name]
+    if gloss := proposition.definition or f"VerbNet {', '.join(classes)}" * bool(classes):
         heading += f' <span class="capsrl-definition">{escaped(gloss)}</span>'
     if (sure := proposition.probability) is not None:
-        heading += f' <span class="capsrl-sure">sure: {show_percent(sure)}</span>'
+        heading += f' <span class="capsrl-sure">sure: {escaped(show_percent(sure))}</span>'
     return heading
 
 
@@ -159,7 +158,7 @@ def second_best_html(sentence: Sentence, proposition: Proposition) -> str:
     for word, choices in ranked:
         items += f"<dt>{escaped(word)}</dt><dd><ul>"
         for name, prob in choices:
-            items += f"<li>{escaped(name)} <small>{show_percent(prob)}</small></li>"
+            items += f"<li>{escaped(name)} <small>{escaped(show_percent(prob))}</small></li>"
         items += f"{'' if choices else '<li>a guess, without others</li>'}</ul></dd>"
     return (
         f'<details class="capsrl-others"><summary>Second best</summary><dl>{items}</dl>'
@@ -193,7 +192,8 @@ def table_html(sentence: Sentence, proposition: Proposition) -> str:
         heads += f'<th scope="col" class="capsrl-step" data-step="{n}">{n or "start"}</th>'
     body = "".join(_table_row(sentence, row, steps, known) for row in rows)
     kind = ' class="capsrl-traced"' if steps else ""
-    return f"<table{kind}><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    about = "<caption>probability after iteration</caption>" if steps else ""
+    return f"<table{kind}>{about}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def _table_row(sentence: Sentence, row: RoleHistory, steps: list[int], known: bool) -> str:

@@ -37,6 +37,14 @@ _TOUCHING = """() => [...document.querySelectorAll(".detail:not([hidden]) tr")].
 }).concat([...document.querySelectorAll(".detail:not([hidden]) .capsrl-words b")]
   .filter((word) => word.getClientRects().length > 1).map((word) => word.innerText))"""
 
+# Phrases of the sentence whose role is, even in part, on another line than their last word.
+_TORN = """() => [...document.querySelectorAll(".sentence:not([hidden]) [data-role]")]
+  .filter((mark) => {
+    const last = (each) => [...each.getClientRects()].at(-1);
+    const [whole, words] = [last(mark), last(mark.firstElementChild)];
+    return Math.abs(whole.bottom - words.bottom) > 10;
+  }).map((mark) => mark.dataset.role)"""
+
 
 @pytest.fixture(scope="module")
 def url(labeler) -> Iterator[str]:
@@ -84,6 +92,7 @@ def check_proposition(page: "Page") -> None:
     heading = page.locator(".proposition.open h3").inner_text()
     assert re.search(r"\w+\.\d\d\s+VerbNet \S+.*sure: \d+ %", heading), heading
     assert find_overlaps(page) == [] and page.evaluate(_TOUCHING) == []
+    assert page.evaluate(_TORN) == []
 
 
 def check_layout(page: "Page", width: int) -> None:

@@ -15,6 +15,7 @@ from capsrl.show.formatting import (
     histories_or_arguments,
     role_histories,
     show_offsets,
+    show_percent,
     show_probability,
     text_width,
     visible,
@@ -28,6 +29,14 @@ ANY_TEXT = st.text(st.characters(codec=None))
 def test_escaped_text_is_xml(text):
     attribute = ET.fromstring(f'<a b="{escaped(text)}">{escaped(text)}</a>')
     assert (attribute.text or "") == attribute.get("b") == visible(text)
+
+
+@pytest.mark.parametrize(
+    ("probability", "shown"),
+    [(0, "0 %"), (1e-6, "< 1 %"), (0.006, "1 %"), (0.5, "50 %"), (0.9999, "99 %"), (1, "100 %")],
+)
+def test_percent_of_what_is_not_certain(probability, shown):
+    assert show_percent(probability) == shown
 
 
 @given(ANY_TEXT)

@@ -198,7 +198,7 @@ def test_any_text_gives_well_formed_parts(words, sense, role, name):
         root = parsed(part)
         known = {"div", "b", "i", "s", "ul", "li", "span", "small", "em"}
         assert {each.tag for each in root.iter()} <= known | {"table", "thead", "tbody"} | {
-            *("tr", "th", "td")
+            *("tr", "th", "td", "caption")
         }
 
 
@@ -210,8 +210,13 @@ def test_heading():
         '<b>Go</b> <i>go.02?</i> <span class="capsrl-definition">move &lt;on&gt;</span> '
         '<span class="capsrl-sure">sure: 50 %</span>'
     )
-    linked = Proposition(0, "go.02", form="Go", frames=("verbnet:escape-51.1", "framenet:Motion"))
-    assert "VerbNet escape-51.1<" in heading_html(linked)
+    linked = Proposition(
+        0,
+        "go.02",
+        form="Go",
+        frames=("verbnet:escape-51.1", "framenet:Motion", "verbnet:run-51.3.2"),
+    )
+    assert "VerbNet escape-51.1, run-51.3.2<" in heading_html(linked)
     assert heading_html(Proposition(0, form="Go")) == "<b>Go</b> <i>?</i>"
 
 

@@ -28,6 +28,8 @@ byId("text").addEventListener("keydown", (event) => {
 byId("examples").addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link) return;
+  const text = new URLSearchParams(link.hash.slice(1)).get("text");
+  link.hash = withPinned(new URLSearchParams({ text })); // where the browser goes next
   if (!matchMedia("(min-width: 48rem)").matches) byId("examples").open = false;
   if (link.hash === location.hash) restore(); // then hashchange does not fire
 });
@@ -251,6 +253,7 @@ function pin() {
   byId("pinned-view").replaceChildren(...parts.filter(Boolean).map((part) => part.cloneNode(true)));
   for (const each of byId("pinned-view").querySelectorAll("a, button")) {
     const plain = document.createElement(each.matches("a") ? "b" : "span"); // opens nothing here
+    plain.ariaCurrent = each.ariaCurrent;
     plain.append(...each.childNodes);
     each.replaceWith(plain);
   }
@@ -314,9 +317,13 @@ function remember() {
   if (!asked) return;
   const address = new URLSearchParams({ text: asked.text, ...(asked.n && { n: asked.n }) });
   for (const [name, value] of Object.entries(player.place)) address.set(name, value);
+  history.replaceState(null, "", `#${withPinned(address)}`);
+}
+
+function withPinned(address) {
   for (const [name, value] of Object.entries(pinned ?? {}))
     if (value !== "") address.set(`c-${name}`, value);
-  history.replaceState(null, "", `#${address}`);
+  return address;
 }
 
 async function copy(text, what) {
