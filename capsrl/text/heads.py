@@ -71,7 +71,8 @@ def _by_tags(words: list[str], tags: list[str]) -> int:
 def _goes_on(words: list[str], tags: list[str], at: int) -> bool:
     """Whether a word belongs to the nominal that stands before it."""
     tag, following = tags[at], tags[at + 1] if at + 1 < len(tags) else ""
-    if words[at] == "-" or tag in (*_PARTICIPLES, "HYPH", "AFX"):  # the *continued* colonization
+    inner = (*_PARTICIPLES, "HYPH", "AFX", "``", "''")  # *continued* growth, *"big"* growth
+    if words[at] == "-" or tag in inner:
         return following.startswith((*_NOUNS, "JJ", "ADJ", *_PARTICIPLES))
     return words[at] not in _STOPS and not tag.startswith((*_BREAKS, *_VERBS, "IN", "TO", "ADP"))
 

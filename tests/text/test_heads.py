@@ -16,6 +16,7 @@ TAGGED = [
     ("they/PRP are/VBP cool/JJ", "are"),
     ("of/IN the/DT", "the"),
     ("right/RB now/RB", "now"),
+    ("her/PRP$ ``/`` naive/JJ ''/'' brother/NN", "brother"),
 ]
 
 
