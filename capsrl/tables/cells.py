@@ -1,19 +1,13 @@
 """Make rows of tables from sentences: one per argument, proposition or sentence; see `columns`."""
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any
 
 from capsrl.formats.fields import fields_in_tables
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.tables.columns import (
-    ARGUMENT_COLUMNS,
-    FACTS,
-    PROPOSITION_COLUMNS,
-    SENTENCE_COLUMNS,
-    Column,
-)
+from capsrl.tables.columns import FACTS, Column, columns_of
 from capsrl.text.spacing import text_of
 
 Cells = dict[str, Any]  # the values of a row, by column
@@ -28,84 +22,61 @@ _CONVERT: dict[str, Callable[[Any, int], Any]] = {
 }
 
 
-def argument_rows(
-    sentence: Sentence | None, *, document: object = None, number: int | None = None
+def rows_of(
+    rows: str, sentence: Sentence | None, *, document: object = None, number: int | None = None
 ) -> list[Cells]:
-    """One row for each argument of a sentence, in order, with all columns.
+    """The rows of a sentence, in order, with all columns.
 
     A proposition without arguments has a row whose argument is null, a sentence without
     propositions one whose proposition is null, and a document without sentences (None) one with
     nothing but its id.
 
+    rows      what a row is, one of `columns.ROWS`: an argument; a proposition, where a light verb
+              and its noun are one, see `Sentence.facts`; a sentence with its propositions nested
     document  id of the document the sentence is in
     number    of the sentence in its document, from 1
     """
-    empty = dict.fromkeys(column.name for column in ARGUMENT_COLUMNS)
+    empty = dict.fromkeys(column.name for column in columns_of(rows))
     if sentence is None:
         return [empty | {"document": document}]
     shift = sentence.start or 0
     common = empty | _sentence_cells(sentence, document, number)
-    rows: list[Cells] = []
+    return [common | cells for cells in _MAKERS[rows](sentence, shift)] or [common]
+
+
+argument_rows = partial(rows_of, "argument")
+
+
+def _arguments(sentence: Sentence, shift: int) -> Iterator[Cells]:
     for proposition in sentence.propositions:
-        cells = common | make_cells(Proposition, proposition, shift)
-        rows += [cells | _argument_cells(argument, shift) for argument in proposition.arguments]
+        cells = make_cells(Proposition, proposition, shift)
+        for argument in proposition.arguments:
+            yield cells | _argument_cells(argument, shift)
         if not proposition.arguments:
-            rows.append(cells)
-    return rows or [common]
+            yield cells
 
 
-def sentence_row(
-    sentence: Sentence | None, *, document: object = None, number: int | None = None
-) -> Cells:
-    """The row of a sentence with its propositions nested in it; see `argument_rows`."""
-    empty = dict.fromkeys(column.name for column in SENTENCE_COLUMNS)
-    if sentence is None:
-        return empty | {"document": document}
-    shift = sentence.start or 0
+def _propositions(sentence: Sentence, shift: int) -> Iterator[Cells]:
+    for each in sentence.facts:
+        yield {column.name: _fact(column, get(each), shift) for column, get in FACTS}
+
+
+def _nested(sentence: Sentence, shift: int) -> Iterator[Cells]:
     propositions = [
-        {
-            **make_cells(Proposition, proposition, shift),
-            "arguments": [_argument_cells(each, shift) for each in proposition.arguments],
-        }
-        for proposition in sentence.propositions
+        make_cells(Proposition, each, shift)
+        | {"arguments": [_argument_cells(part, shift) for part in each.arguments]}
+        for each in sentence.propositions
     ]
-    own = _sentence_cells(sentence, document, number) | make_cells(Sentence, sentence, shift)
-    return empty | own | {"propositions": propositions}
+    yield make_cells(Sentence, sentence, shift) | {"propositions": propositions}
 
 
-def proposition_rows(
-    sentence: Sentence | None, *, document: object = None, number: int | None = None
-) -> list[Cells]:
-    """One row for each proposition of a sentence; see `argument_rows`.
-
-    A light verb and its noun have one row together, see `Sentence.facts`.
-    """
-    empty = dict.fromkeys(column.name for column in PROPOSITION_COLUMNS)
-    if sentence is None:
-        return [empty | {"document": document}]
-    shift = sentence.start or 0
-    common = empty | _sentence_cells(sentence, document, number)
-    rows = [
-        common | {column.name: _fact(column, get(each), shift) for column, get in FACTS}
-        for each in sentence.facts
-    ]
-    return rows or [common]
+_MAKERS = {"argument": _arguments, "proposition": _propositions, "sentence": _nested}
 
 
 def _fact(column: Column, value: Any, shift: int) -> Any:  # noqa: ANN401
     if value is None or column.type not in ("int64", "double"):
         return value
     return value + shift if column.type == "int64" else round(value, _CELL_DIGITS)
-
-
-def rows_of(
-    rows: str, sentence: Sentence | None, *, document: object = None, number: int | None = None
-) -> list[Cells]:
-    """The rows of a sentence; `rows`, what a row is, is one of `columns.ROWS`."""
-    if rows == "sentence":
-        return [sentence_row(sentence, document=document, number=number)]
-    make = proposition_rows if rows == "proposition" else argument_rows
-    return make(sentence, document=document, number=number)
 
 
 def _sentence_cells(sentence: Sentence, document: object, number: int | None) -> Cells:

@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from capsrl.sentence import Argument, Phrase, Proposition, Sentence
-from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.cells import argument_rows, rows_of
 from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS
 
 TEXT = "Hi. Mira sold her bicycle."
@@ -83,7 +83,7 @@ def test_a_row_by_hand():
 
 def test_offsets_count_into_the_document_however_the_sentence_was_cut():
     assert argument_rows(SENTENCE.standalone()) == argument_rows(SENTENCE)
-    assert sentence_row(SENTENCE.standalone()) == sentence_row(SENTENCE)
+    assert rows_of("sentence", SENTENCE.standalone())[0] == rows_of("sentence", SENTENCE)[0]
 
 
 def test_every_row_has_all_columns():
@@ -91,7 +91,8 @@ def test_every_row_has_all_columns():
     for sentence in (SENTENCE, bare, None):
         for row in argument_rows(sentence):
             assert list(row) == [column.name for column in ARGUMENT_COLUMNS]
-        assert list(sentence_row(sentence)) == [column.name for column in SENTENCE_COLUMNS]
+        nested = rows_of("sentence", sentence)[0]
+        assert list(nested) == [column.name for column in SENTENCE_COLUMNS]
 
 
 def test_nothing_is_lost():
@@ -115,7 +116,7 @@ def test_sentences_without_text_have_no_offsets():
 
 
 def test_a_nested_row_has_the_same_cells():
-    nested = sentence_row(SENTENCE, document="d", number=2)
+    nested = rows_of("sentence", SENTENCE, document="d", number=2)[0]
     flat = []
     for proposition in nested["propositions"]:
         for argument in proposition["arguments"]:

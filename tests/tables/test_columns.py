@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from capsrl.errors import ConfigError
-from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.cells import argument_rows, rows_of
 from capsrl.tables.columns import (
     ARGUMENT_COLUMNS,
     PROPOSITION_COLUMNS,
@@ -48,7 +48,7 @@ def test_rows_fit_the_schema():
     rows = argument_rows(SENTENCE, document="d", number=1)
     table = pa.Table.from_pylist(rows, arrow_schema())
     assert table.to_pylist() == rows
-    row = sentence_row(SENTENCE, document="d", number=1)
+    row = rows_of("sentence", SENTENCE, document="d", number=1)[0]
     assert pa.Table.from_pylist([row], arrow_schema("sentence")).to_pylist() == [row]
 
 

@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from capsrl.formats.jsonl import json_schema
 from capsrl.tables import writing
-from capsrl.tables.cells import argument_rows, sentence_row
+from capsrl.tables.cells import argument_rows, rows_of
 from capsrl.tables.columns import ARGUMENT_COLUMNS, SENTENCE_COLUMNS, Column, Passed, arrow_schema
 from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.reading import Document
@@ -62,9 +62,9 @@ def test_cells_that_are_not_strings():
 
 
 def test_nested_tables_in_csv_are_json():
-    text = "".join(csv_parts([sentence_row(SENTENCE)], SENTENCE_COLUMNS))
+    text = "".join(csv_parts([rows_of("sentence", SENTENCE)[0]], SENTENCE_COLUMNS))
     [row] = csv.DictReader(io.StringIO(text))
-    assert json.loads(row["propositions"]) == sentence_row(SENTENCE)["propositions"]
+    assert json.loads(row["propositions"]) == rows_of("sentence", SENTENCE)[0]["propositions"]
 
 
 def test_a_csv_of_propositions_in_pandas():
@@ -95,8 +95,8 @@ def test_parquet_is_written_in_row_groups(tmp_path, monkeypatch, n, text):
 
 def test_nested_parquet(tmp_path):
     with open(tmp_path / "a.parquet", "wb") as file:
-        write_parquet([sentence_row(SENTENCE)], file, arrow_schema("sentence"))
-    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [sentence_row(SENTENCE)]
+        write_parquet([rows_of("sentence", SENTENCE)[0]], file, arrow_schema("sentence"))
+    assert pq.read_table(tmp_path / "a.parquet").to_pylist() == [rows_of("sentence", SENTENCE)[0]]
 
 
 def test_rows_have_the_other_columns_and_the_error():
