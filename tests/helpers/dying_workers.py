@@ -17,7 +17,7 @@ class _Fragile:
     """A labeler that dies at the word POISON and raises an error at BROKEN."""
 
     def __init__(self, labeler):
-        self._labeler = labeler
+        self._labeler, self.inventory = labeler, labeler.inventory
 
     def label_documents(self, documents, **others):
         def watched():
