@@ -40,7 +40,7 @@ def file_system_of(url: str) -> "tuple[RemoteFiles, str]":
         raise ConfigError(f"{url}: URLs need fsspec: {install_hint('tables')}") from None
     try:
         system, path = fsspec.core.url_to_fs(url)
-    except (ImportError, ValueError) as error:  # a package or a protocol that is not there
+    except Exception as error:  # of any kind: no such package, protocol, archive or server
         raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
     return RemoteFiles(system, url), path
 

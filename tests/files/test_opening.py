@@ -193,8 +193,10 @@ def test_a_url(tmp_path):
     assert list(read_lines(f"file://{tmp_path}/a.txt.gz")) == ["a", "b"]
     with pytest.raises(DataError, match=r"file://.*/b.txt: no such file"):
         list(read_lines(f"file://{tmp_path}/b.txt"))
-    with pytest.raises(ConfigError, match="nosuch://x: expected a URL that fsspec can open, got"):
-        list(read_lines("nosuch://x"))
+    # No protocol, no server, no options, no archive.
+    for url in ("nosuch://x", "ftp://127.0.0.1:1/x", "reference://x", f"zip://x::{tmp_path}/z"):
+        with pytest.raises(ConfigError, match=f"^{url}: expected a URL that fsspec can open, got"):
+            list(read_lines(url))
 
 
 @pytest.mark.parametrize(
