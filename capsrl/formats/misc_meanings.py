@@ -29,7 +29,7 @@ _OF_PROPOSITION, _OF_ARGUMENT = (  # fields that may have several entries come l
     for described in (Proposition, Argument)
 )
 # What follows the name of a probability: a number as Python writes it, else the entry is not ours.
-_NUMBER = r"(?=[^|]*=(?:1\.0|0\.\d+|\d(?:\.\d+)?e-\d+)(?:\||\Z))"
+_NUMBER = r"(?=(?:\[[^\]|]+\])?=(?:1\.0|0\.\d+|\d(?:\.\d+)?e-\d+)(?:\||\Z))"
 _NAMES = (
     name + _NUMBER * (each.about.kind == "probability")
     for name, each in (_OF_PROPOSITION | _OF_ARGUMENT).items()

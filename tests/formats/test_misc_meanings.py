@@ -75,9 +75,10 @@ def test_probabilities_tell_two_arguments_of_a_role_apart():
 
 
 def test_entries_like_ours_stay():
-    columns = {"MISC": ("_", "SenseProbability=high|JointProbability=7", "_", "_")}
-    sentence = Sentence(WORDS, (Proposition(1, "pay.01"),), columns=columns)
-    assert take_meanings(sentence) == sentence
+    for entry in ("SenseProbability=high|JointProbability=7", "SenseProbability=0.x=0.76"):
+        columns = {"MISC": ("_", entry, "_", "_")}
+        sentence = Sentence(WORDS, (Proposition(1, "pay.01"),), columns=columns)
+        assert take_meanings(sentence) == sentence
 
 
 def test_entries_at_other_words_stay():
