@@ -26,6 +26,7 @@ from capsrl.settings import (
     to_values,
 )
 
+_LONGEST, _DOTS = 1 << 18, 256  # characters of a TOML file, and dots in a line of it
 SETTINGS = {setting.key: setting for setting in list_settings(Recipe)}
 DEFAULTS = {
     key: setting.default
@@ -77,19 +78,28 @@ def read_recipe(path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
 
 def load_values(path: str | Path, overrides: Sequence[str] = ()) -> dict[str, Any]:
     """Read the settings that a recipe and the overrides name, as nested tables, unchecked."""
-    path = Path(path)
+    values = read_toml(path)
+    _resolve_paths(values, Path(path).parent)
+    for override in overrides:
+        _override(values, override)
+    return values
+
+
+def read_toml(path: str | Path) -> dict[str, Any]:
+    """Read a TOML file; raises ConfigError, also for one that could take all memory."""
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        with open(path, encoding="utf-8") as file:
+            text = file.read(_LONGEST + 1)
+        # The parser needs memory for the square of the dots in a key.
+        if len(text) > _LONGEST or any(line.count(".") > _DOTS for line in text.split("\n")):
+            raise ValueError(f"more than {_LONGEST:,} characters, or {_DOTS} dots in a line")
+        return tomllib.loads(text)
     except OSError as error:
         raise ConfigError(unreadable(path, error)) from None
     except UnicodeDecodeError:
         raise ConfigError(f"{path}: not UTF-8 text") from None
     except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
         raise ConfigError(f"{path}: not TOML: {error}") from None
-    _resolve_paths(values, path.parent)
-    for override in overrides:
-        _override(values, override)
-    return values
 
 
 def _resolve_paths(values: dict[str, Any], folder: Path) -> None:

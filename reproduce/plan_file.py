@@ -2,12 +2,12 @@
 
 import difflib
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from capsrl.errors import ConfigError, unreadable
+from capsrl.errors import ConfigError
+from capsrl.recipe import read_toml
 from reproduce.results import VARIANTS
 
 PAPER = ("", "ja", "es", "ca", "de", "cs", "zh", "en")  # languages of the paper's table 5
@@ -56,12 +56,7 @@ _EXPERIMENT: Mapping[str, Check] = {
 
 def read_tables(path: Path) -> tuple[dict[str, dict[str, Any]], list[dict[str, Any]]]:
     """The corpora and experiments of a plan; raises ConfigError naming all mistakes."""
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ConfigError(unreadable(path, error)) from None
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"{path}: expected TOML, got a syntax error: {error}") from None
+    values = read_toml(path)
     top = {
         "corpora": _TABLE,
         "experiments": _list_of("tables", lambda value: isinstance(value, dict)),

@@ -376,7 +376,15 @@ def test_no_start_model(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["a = " + "[" * 5000 + "]" * 5000, "a = " + "1" * 5000], ids=["deep", "long number"]
+    "text",
+    [
+        "a = " + "[" * 5000 + "]" * 5000,
+        "a = " + "1" * 5000,
+        "#" * (1 << 19),
+        ".".join("a" * 5000) + " = 1",  # 100 MB, and a hundred times as much for ten times as many
+        "x = {" + ".".join("a" * 5000) + " = 1}",
+    ],
+    ids=["deep", "long number", "long", "long key", "long key in a table"],
 )
 def test_toml_beyond_the_limits_of_the_parser_is_a_config_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "recipe.toml"

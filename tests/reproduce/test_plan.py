@@ -243,7 +243,7 @@ def test_mistakes_in_the_recipes_of_all_corpora(tmp_path):
         ("corpora = 3", "experiments: expected a value, got none"),
         (corpus(), "experiments: expected a value, got none"),
         (corpus() + "[experiments]\nx = 3", "experiments: expected a list of tables, got {'x': 3}"),
-        ("[corpora", "expected TOML, got a syntax error: "),
+        ("[corpora", "not TOML: "),
     ],
 )
 def test_files_that_are_not_plans(tmp_path, text, message):
@@ -255,7 +255,7 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(ConfigError, match=r"gone\.toml: no such file"):
         read_plan(tmp_path / "gone.toml")
     (tmp_path / "bytes.toml").write_bytes(b"\xff")
-    with pytest.raises(ConfigError, match=r"bytes\.toml: expected TOML, got a syntax error: 'utf"):
+    with pytest.raises(ConfigError, match=r"bytes\.toml: not UTF-8 text"):
         read_plan(tmp_path / "bytes.toml")
     path = write_plan(tmp_path, corpus() + EXPERIMENT)
     (tmp_path / "corpus" / "dev.conll09").unlink()
