@@ -32,7 +32,7 @@ _UP1 = (
     "2\tbark\tbark\tVERB\tVBP\t_\t0\troot\t_\t_\tbark.01\t_\n\n"
 )
 _UP2 = (
-    "# global.columns = ID UP:PRED UP:ARGHEADS UP:ARGSPANS\n# source_sent_id = . . 1\n1\t_\t_\t_\n"
+    "# global.columns = ID UP:PRED UP:ARGHEADS UP:ARGSPANS\n# sent_id = 1\n1\t_\t_\t_\n"
     "2\tbark.01\tA0:1\tA0:1-1\n3\t_\t_\t_\n\n"
 )
 _CONLL05 = (

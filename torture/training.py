@@ -22,6 +22,7 @@ _RECIPE = b"""[data]
 train = "a.conll09"
 dev = "b.jsonl"
 [model]
+embeddings.learned = 8
 encoder.width = 64
 [train]
 epochs = 3
