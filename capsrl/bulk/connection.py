@@ -46,14 +46,20 @@ def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[int
         stack.callback(ray.shutdown)
         if address is None:
             stack.enter_context(_private())
-            ray.init(
-                address="local",
-                num_cpus=n_cpus or available_cores(),
-                include_dashboard=False,
-                object_store_memory=OBJECT_STORE,
-                _temp_dir=temporary,
-                **_QUIET,
-            )
+            try:
+                ray.init(
+                    address="local",
+                    num_cpus=n_cpus or available_cores(),
+                    include_dashboard=False,
+                    object_store_memory=OBJECT_STORE,
+                    _temp_dir=temporary,
+                    **_QUIET,
+                )
+            except Exception as error:  # of any kind, such as 30 s without an answer
+                reason = first_line(error)
+                raise ConfigError(
+                    f"Ray did not start on this machine: {reason}; run the same command again"
+                ) from None
         else:
             _connect(address)
         for number, handler in handlers.items():  # Ray has its own, which lose temporary files

@@ -177,6 +177,26 @@ def test_names_of_sockets_are_short(tmp_path, monkeypatch):
         assert Path(own).parent == Path("/tmp")
 
 
+def test_a_ray_that_does_not_start(tmp_path):
+    """Ray has exceptions of many kinds for that; here names of sockets are too long for it."""
+    write_texts(tmp_path / "in.jsonl", 1)
+    (tmp_path / ("x" * 90)).mkdir()
+    code = """
+import sys, capsrl.bulk.connection, capsrl.cli
+capsrl.bulk.connection._LONGEST = 1000
+sys.argv = ["capsrl", "bulk", "in.jsonl", "out"]
+capsrl.cli.main()
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path / ("x" * 90))}
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True
+    )
+    assert ran.returncode == 2, ran.stderr
+    assert ran.stderr.startswith("error: Ray did not start on this machine: ")
+    assert "Traceback" not in ran.stderr
+    assert [*(tmp_path / ("x" * 90)).iterdir()] == []
+
+
 @pytest.mark.parametrize("call", [lambda ref: ray.wait([ref], timeout=20), ray.get])
 def test_sigterm_while_ray_waits(call):
     """Its handler is called, whatever it raises; Ray alone would make that a SystemError."""
