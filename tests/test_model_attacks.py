@@ -71,6 +71,15 @@ def test_the_copy_is_a_model(model):
     assert load(model)[0].propositions
 
 
+def test_files_that_are_links(model, tmp_path):
+    """As in the cache of Hugging Face: to files in another folder, which have other names."""
+    (tmp_path / "blobs").mkdir()
+    for number, file in enumerate(sorted(path for path in model.rglob("*") if path.is_file())):
+        file.rename(tmp_path / "blobs" / str(number))
+        file.symlink_to(tmp_path / "blobs" / str(number))
+    assert load(model)[0].propositions
+
+
 @pytest.mark.parametrize("name", [*TEXTS, WEIGHTS, *GRAPHS])
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder", "loop"])
 def test_something_else_than_a_file(model, name, kind):

@@ -44,6 +44,8 @@ _POLICY = (
     "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _HEADERS = {"Content-Security-Policy": _POLICY, "Cache-Control": "no-cache"}
+_SWAGGER = _POLICY.replace("style-src", "style-src 'unsafe-inline'").replace("blob:", "data:")
+_OF_DOCS = {**_HEADERS, "Content-Security-Policy": _SWAGGER}
 _FOREIGN = "This text does not look like {}, which the model was trained on: expect mistakes."
 _FIRST_WIDTH = 560  # of the drawing that the page starts with, in pixels
 _Answer = Callable[[Request], Awaitable[LabelResponse]]
@@ -67,7 +69,7 @@ def add_page(
     pages: dict[str, Callable[[], Response]] = {  # run in threads
         "/": lambda: page.fill("index.html"),
         "/page/model": lambda: page.fill("card.html"),
-        "/docs": lambda: FileResponse(STATIC / "docs.html"),
+        "/docs": lambda: FileResponse(STATIC / "docs.html", headers=_OF_DOCS),
         "/page/show.css": lambda: Response(show_style(), media_type="text/css"),
         "/favicon.ico": lambda: FileResponse(STATIC / "icon.svg"),  # for pages that name no icon
         "/page/picture.svg": lambda: Response(svg_sheet(page.first), media_type="image/svg+xml"),

@@ -26,7 +26,8 @@ def test_docs(tiny_model, tmp_path):
         page.on("console", lambda message: messages.append(message.text))
         page.on("pageerror", lambda error: messages.append(str(error)))
         page.emulate_media(color_scheme="dark")
-        page.goto(f"{server.url}docs")
+        shown = page.goto(f"{server.url}docs")
+        assert "default-src 'none'; script-src 'self'" in shown.headers["content-security-policy"]
         for group in ("Labeling", "Operation"):
             playwright.expect(page.locator(f"#operations-tag-{group}")).to_be_visible()
         playwright.expect(page.get_by_text("Label one text or several")).to_be_visible()
