@@ -205,6 +205,7 @@ def _read_other_tokenizer(file: Path) -> "Tokenizer":
         ) from None
     try:
         tokenizer = Tokenizer.from_file(str(file))
+        tokenizer.encode("\N{PHOENICIAN LETTER ALF}")  # raises if it has nothing for unknown words
     except Exception as error:  # the library raises nothing narrower
         raise ModelError(f"{file}: not a tokenizer: {error}") from None
     if isinstance(tokenizer.pre_tokenizer, ByteLevel):

@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,7 +7,12 @@ from hypothesis import strategies as st
 
 import capsrl.predict.subwords
 from capsrl.errors import ModelError
-from capsrl.predict.subwords import SubwordReader, Subwords, read_encoder_config
+from capsrl.predict.subwords import (
+    SubwordReader,
+    Subwords,
+    read_encoder_config,
+    read_tokenizer,
+)
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import write_encoder
 
@@ -47,6 +54,18 @@ def test_a_tokenizer_of_another_encoder(folder):
     reader = SubwordReader(folder, dict(config) | {"vocab_size": 2})
     with pytest.raises(ModelError, match="expected ids below vocab_size, 2, got"):
         reader.collate([reader.read(Sentence(("a",)))])
+
+
+def test_a_tokenizer_without_an_unknown_subword(folder, tmp_path):
+    pytest.importorskip("tokenizers")
+    data = json.loads((folder / "tokenizer.json").read_text())
+    data["normalizer"] = None  # or it would be read without the package
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    assert read_tokenizer(tmp_path).token_to_id("[UNK]") is not None
+    data["model"]["unk_token"] = "[NONE]"
+    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
+    with pytest.raises(ModelError, match="tokenizer.json: not a tokenizer: .*"):
+        read_tokenizer(tmp_path)
 
 
 def test_few_words_are_kept(folder, monkeypatch):
