@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, groupby, islice
 from operator import itemgetter
+from pathlib import Path
 
 import capsrl
 from capsrl.cli.inputs import FROM, Given, can_be_read_twice, find_given, read_given
@@ -145,11 +146,12 @@ def label_command(
         labeled = (
             replace(each, sentence=each.sentence and fill(each.sentence)) for each in labeled
         )
+    names = (Path(each).name for each in inputs if os.path.exists(each))
     write_labeled(
         labeled,
         output,
         write,
-        title=", ".join(filter(os.path.exists, inputs)) or "Propositions",
+        title=", ".join(names) or "Propositions",
         trace=options.trace,
         flush=any(each.is_stream for each in given),
     )

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate, chain, compress, groupby, islice
 
@@ -104,19 +104,13 @@ def _label_wanted(
 def _read_texts(labeler: Labeler, request: LabelRequest) -> Texts:
     layout = request.options.layout(labeler.inventory.language)
     texts = [to_sentences(text, layout) for text in request.texts]
-    if _most_pairs(labeler, chain(*texts), request.options) > MAX_PAIRS:
+    # Every word of a sentence may be a predicate, for which every word is scored.
+    pairs = sum(len(sentence) ** 2 for sentence in chain(*texts))
+    if pairs * _weight(labeler, request.options) > MAX_PAIRS:
         raise HTTPException(422, _TOO_LONG)
     if request.at is None:
         return texts
     return [mark_predicates(text, set(request.at) - outside(text, request.at)) for text in texts]
-
-
-def _most_pairs(labeler: Labeler, sentences: Iterable[Sentence], options: Options) -> int:
-    """The most pairs of words that labeling may have to score, a measure of its cost.
-
-    Every word of a sentence may be a predicate, for which every word is scored.
-    """
-    return _weight(labeler, options) * sum(len(sentence) ** 2 for sentence in sentences)
 
 
 def _weight(labeler: Labeler, options: Options) -> int:

@@ -17,7 +17,7 @@ from capsrl.sentence import Proposition, Sentence
 from capsrl.show.colors import INK, PAPER, role_class, role_color, role_style
 from capsrl.show.formatting import (
     escaped,
-    histories_or_arguments,
+    role_histories,
     show_probability,
     show_sense,
     text_width,
@@ -153,7 +153,7 @@ def _element(content: str, width: float, height: float, hidden: str = "") -> str
 
 def _arcs(shown: Proposition | None, *, numbers: bool = False, steps: bool = False) -> list[Arc]:
     arcs: list[Arc] = []
-    for row in histories_or_arguments(shown, trace=steps) if shown else ():
+    for row in role_histories(shown, steps=steps) if shown else ():
         part, label, sure = row.argument, visible(row.role), None
         phrase = (row.word, row.word) if part else None
         if part and part.phrase:

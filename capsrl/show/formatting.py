@@ -96,15 +96,15 @@ class RoleHistory:
         return "".join("n" if now else "fp"[any(has[:step])] for step, now in enumerate(has))
 
 
-def role_histories(proposition: Proposition) -> list[RoleHistory]:
+def role_histories(proposition: Proposition, *, steps: bool = True) -> list[RoleHistory]:
     """A history for each role that a word had after any iteration, in the order of the words.
 
-    Roles that are not in the result are included. Empty without a trace.
-    Raises ValueError for the trace of another proposition.
+    Roles that are not in the result are included. Without a trace, or without steps, only those
+    of the arguments, without numbers. Raises ValueError for the trace of another proposition.
     """
     trace = proposition.trace
-    if trace is None:
-        return []
+    if trace is None or not steps:
+        return [RoleHistory(part.word, part.role, part) for part in proposition.arguments]
     numbers = {role: number for number, role in enumerate(trace.roles)}
     best = trace.beliefs.argmax(-1)  # N+1 T
     final = {part.word: part.role for part in proposition.arguments}
@@ -126,11 +126,3 @@ def role_histories(proposition: Proposition) -> list[RoleHistory]:
         for word, role in sorted(kept.keys() | held)
         if role != _NO_ROLE
     ]
-
-
-def histories_or_arguments(proposition: Proposition, *, trace: bool = True) -> list[RoleHistory]:
-    """The role histories, or those of the arguments without numbers if there is no trace."""
-    if trace and proposition.trace is not None:
-        return role_histories(proposition)
-    parts = {(part.word, part.role): part for part in proposition.arguments}
-    return [RoleHistory(word, role, part) for (word, role), part in parts.items()]

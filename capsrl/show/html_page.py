@@ -16,7 +16,7 @@ from capsrl.show.formatting import (
     GUESS_NOTE,
     RoleHistory,
     escaped,
-    histories_or_arguments,
+    role_histories,
     show_percent,
     show_probability,
     show_sense,
@@ -179,7 +179,7 @@ def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
 
 def table_html(sentence: Sentence, proposition: Proposition) -> str:
     """A row per argument; with a trace also per role that was given up. Nothing without rows."""
-    rows = histories_or_arguments(proposition)
+    rows = role_histories(proposition)
     if not rows:
         return ""
     # Before the first iteration all roles are equally probable: there is no number to show.

@@ -13,7 +13,7 @@ from capsrl.sentence import Proposition, Sentence
 from capsrl.show.formatting import (
     GUESS_NOTE,
     RoleHistory,
-    histories_or_arguments,
+    role_histories,
     show_offsets,
     show_probability,
     show_sense,
@@ -78,7 +78,7 @@ class _Wrapped:
 def _sentence(sentence: Sentence, *, trace: bool) -> list[_Wrapped]:
     lines = [_Wrapped(Text(visible(" ".join(text_of(sentence).split()))))]
     for proposition in sentence.propositions:
-        rows = histories_or_arguments(proposition, trace=trace)
+        rows = role_histories(proposition, steps=trace)
         lines.append(_Wrapped(_heading(sentence, proposition), 2))
         n_steps = max((len(row.probs) for row in rows), default=0)
         steps = [["start", *map(str, range(1, n_steps))]] if n_steps else []

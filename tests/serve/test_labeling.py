@@ -14,8 +14,7 @@ from capsrl.formats.conll09 import read_conll09
 from capsrl.labeler import Labeler
 from capsrl.models import shipped_models
 from capsrl.options import Options
-from capsrl.sentence import Sentence
-from capsrl.serve.labeling import LabelResponse, _most_pairs, label_requests
+from capsrl.serve.labeling import LabelResponse, label_requests
 from capsrl.serve.requests import LabelRequest
 from capsrl.tables.cells import argument_rows
 from tests.helpers.serving import expected, same
@@ -83,9 +82,10 @@ def test_a_damaged_model_is_no_mistake_of_the_request(tmp_path):
 def test_traces_of_long_sentences_are_refused(tiny):
     """Every word may be a predicate: the trace of 4 kB could have 300 MB."""
     traced = Options(predicates="found", trace=True, iterations=3)
-    long = Sentence(("go",) * 1000), Sentence(("go",) * 10)
-    assert _most_pairs(tiny, long, FOUND) == 1_000_100
-    assert _most_pairs(tiny, long, traced) == 20_002_000
+    for n_words, n_labeled in ((200, 1), (1000, 0)):  # 20 x n x n is at most 2 million
+        watched = Watched(tiny)
+        label_requests(watched, [LabelRequest((" ".join(["go"] * n_words),), False, traced)], "{}")
+        assert watched.n_sentences == n_labeled
     text = " ".join(["go"] * 1000)
     requests = [LabelRequest((each,), False, traced) for each in (text, "go")]
     refused, answered = label_requests(tiny, requests, "{}")

@@ -12,7 +12,6 @@ from capsrl.sentence import Argument, Sentence, Trace
 from capsrl.show.formatting import (
     RoleHistory,
     escaped,
-    histories_or_arguments,
     role_histories,
     show_offsets,
     show_percent,
@@ -100,19 +99,18 @@ def test_argument_that_was_never_most_probable():
 
 def test_arguments_without_a_trace():
     proposition = contract().propositions[0]
-    rows = histories_or_arguments(proposition)
+    rows = role_histories(proposition)
     assert [row.argument for row in rows] == list(proposition.arguments)
     assert {(row.probs, row.states) for row in rows} == {((), "")}
     traced = contract(traced=True).propositions[0]
-    assert histories_or_arguments(traced, trace=False) == rows
-    assert histories_or_arguments(traced) == role_histories(traced)
+    assert role_histories(traced, steps=False) == rows != role_histories(traced)
 
 
-def test_without_trace_or_words():
-    proposition = contract().propositions[0]
+def test_without_arguments_or_words():
+    proposition = replace(contract().propositions[0], arguments=())
     assert role_histories(proposition) == []
     empty = Trace(roles=("_", "A0"), beliefs=np.zeros((1, 0, 2), dtype=np.float32))
-    assert role_histories(replace(proposition, arguments=(), trace=empty)) == []
+    assert role_histories(replace(proposition, trace=empty)) == []
 
 
 @pytest.mark.parametrize("argument", [Argument("A9", 0), Argument("A0", 8)])
