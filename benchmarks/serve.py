@@ -245,7 +245,8 @@ def measure_throughput(
             for kind, (root, arguments, _) in kinds.items()
         }
         for turn in range(options.turns + 1):
-            for kind, (port, process) in servers.items():
+            order = list(servers.items())  # back and forth: the load of the machine changes
+            for kind, (port, process) in order[:: -1 if turn % 2 else 1]:
                 client = Client(port, kinds[kind][2])
                 before = processor_seconds(process)
                 seconds = options.short if turn else 3  # the first turn warms up
