@@ -36,6 +36,7 @@ _BEFORE_PREPOSITIONS = frozenset("according due prior thanks owing regardless in
 _ABOUT = frozenset("about around over under".split())  # before a number: nearly
 _EDGES = frozenset(", ; : - -- – — `` '' \" ( )".split())
 _VERB_TAGS = frozenset("VB VBD VBG VBN VBP VBZ MD".split())
+_JOINED = ("VB", "VBN", "VBG")  # what shares the auxiliaries of a verb that it is joined to
 _REACH = 8  # words between the parts of a coordination
 
 
@@ -222,30 +223,30 @@ def _forms(proposition: "Proposition", around: Words, verb: int) -> list[str]:
 
 def _auxiliaries(proposition: "Proposition", around: Words, verb: int) -> list[int]:
     """The auxiliaries and modals of a verb, in order."""
-    found = (
-        word
-        for word in _before(proposition, around, verb)
-        if around.tag(word) == "MD"
-        or (around.form(word) in _AUXILIARIES and around.tag(word) in _VERB_TAGS)
-    )
-    return sorted(found)
+    before = _before(proposition, around, verb)
+    return sorted(word for word in before if _is_auxiliary(around, word))
+
+
+def _is_auxiliary(around: Words, at: int) -> bool:
+    tag = around.tag(at)
+    return tag == "MD" or (around.form(at) in _AUXILIARIES and tag in _VERB_TAGS)
 
 
 def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[int]:
     """The words before a verb that belong to it, from right to left.
 
     These are auxiliaries, adverbs and *not*. Passed over are a subject after an auxiliary (*was it
-    sold*), adjuncts (*will no doubt win*) and a verb before *and* (*was opened and sold*).
+    sold*), adjuncts (*will no doubt win*) and verbs before *and* (*was opened, aired and sold*).
     """
     at = verb - 1
     tag = around.tag(verb)
     while at >= 0:
         if around.tag(at) == "CC":
             yield at  # it may be *nor*
-            other = _conjunct(around, at, tag) if tag in ("VB", "VBN", "VBG") else None
-            if other is None:
-                return
-            at = other - 1
+            earlier = range(at - 1, max(-1, at - _REACH), -1) if tag in _JOINED else ()
+            at = next((word for word in earlier if around.tag(word) == tag), 0) - 1
+        elif around.words[at] == "," and around.tag(at - 1) == tag and at < verb - 1:
+            at -= 2
         elif _is_part(around, at):
             yield at
             at -= 1
@@ -258,10 +259,9 @@ def _before(proposition: "Proposition", around: Words, verb: int) -> Iterator[in
 
 
 def _is_part(around: Words, at: int) -> bool:
-    tag, form = around.tag(at), around.form(at)
-    is_auxiliary = form in _AUXILIARIES and tag in _VERB_TAGS
+    form = around.form(at)
     of_modal = form == "to" and at > 0 and around.form(at - 1) == "ought"
-    return tag == "MD" or tag[:2] == "RB" or form in _NOT or is_auxiliary or of_modal
+    return around.tag(at)[:2] == "RB" or form in _NOT or of_modal or _is_auxiliary(around, at)
 
 
 def _ends_at(proposition: "Proposition", at: int) -> tuple[int, bool] | None:
@@ -282,9 +282,3 @@ def _inverts(around: Words, at: int) -> bool:
     may_have_object = around.form(at) not in _DO and around.tag(at) != "MD"
     has_subject = may_have_object and at > 0 and around.tag(at - 1)[:2] in ("NN", "PR", "EX")
     return _is_part(around, at) and around.tag(at)[:2] != "RB" and not has_subject
-
-
-def _conjunct(around: Words, at: int, tag: str) -> int | None:
-    """The nearest verb of the same form before a conjunction."""
-    earlier = range(at - 1, max(-1, at - _REACH), -1)
-    return next((word for word in earlier if around.tag(word) == tag), None)
