@@ -26,7 +26,7 @@ os.execvp(sys.argv[1], sys.argv[1:])
 """
 CALLS = "openat,open,creat,mkdir,mkdirat,rename,renameat,renameat2,link,linkat,symlink,symlinkat"
 CALLS += ",unlink,unlinkat,rmdir,truncate,chmod,fchmodat,mknod,mknodat,connect,sendto,sendmsg"
-LINE = re.compile(r"^(?:\d+ +)?(\w+)\((.*)\) += (?!-1 )")
+LINE = re.compile(r"^(\w+)\((.*)\) += (?!-1 )")
 ADDRESS = re.compile(r'inet_addr\("([\d.]+)"\)|inet_pton\(AF_INET6, "([^"]+)"')
 DEVICES = ("/dev/null", "/dev/tty", "/dev/pts/", "/proc/")
 
@@ -63,7 +63,8 @@ def run(folder, temporary, *arguments):
     """Run a command in a folder, without a network; gives the lines of strace."""
     (folder / "home").mkdir()
     log = folder.parent / f"{folder.name}.strace"
-    watch = ["strace", "-f", "--seccomp-bpf", "-y", "-s4096", "-o", log, "-e", f"trace={CALLS}"]
+    # A log for each process: calls of two at a time would be cut in two lines.
+    watch = ["strace", "-ff", "--seccomp-bpf", "-y", "-s4096", "-o", log, "-e", f"trace={CALLS}"]
     command = [sys.executable, "-m", "capsrl", *map(str, arguments)]
     paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     variables = {"HOME": folder / "home", "TMPDIR": temporary, "PYTHONPATH": paths}
@@ -76,7 +77,8 @@ def run(folder, temporary, *arguments):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    return log.read_text(encoding="utf-8", errors="replace").splitlines()
+    logs = log.parent.glob(f"{log.name}.*")
+    return [line for each in logs for line in each.read_text("utf-8", "replace").splitlines()]
 
 
 def changed(lines, folder):
