@@ -9,6 +9,7 @@ and the parse that the Doc has when they are read, and again only if those have 
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -36,6 +37,9 @@ _OBJECTS = frozenset(("pobj", "pcomp"))
 # those would keep the Docs, and so themselves, alive forever.
 _Entries = list[tuple[int, Plain]]
 _READ: WeakKeyDictionary[Doc, tuple[tuple[_Entries, bytes], list[Plain]]] = WeakKeyDictionary()
+# Roles and senses by the offsets of words, valid for values with these ids, which are kept alive.
+_Roles = tuple[list[int], _Entries, dict[int, list[tuple[str, str | None]]]]
+_ROLES: WeakKeyDictionary[Doc, _Roles] = WeakKeyDictionary()
 
 
 def store(
@@ -71,10 +75,30 @@ def clear(doc: Doc) -> None:
         del _data(doc)[_key(start)]
 
 
-def is_predicate(token: Token) -> bool:
-    """Whether a token is the predicate of a stored proposition, or was merged from one."""
+def stored_at(token: Token) -> Plain | None:
+    """What is stored of the proposition whose predicate a token is, or was merged from."""
     data = _data(token.doc)
-    return any(_key(offset) in data for offset in range(token.idx, token.idx + len(token)))
+    found = (data.get(_key(offset)) for offset in range(token.idx, token.idx + len(token)))
+    return next((each for each in found if each is not None), None)
+
+
+def roles_of(token: Token) -> list[tuple[str, str | None]]:
+    """The roles whose head word a token is, each with the sense of the predicate.
+
+    A Matcher asks for those of every token, so they are kept by the offsets of the words.
+    """
+    ids, known = [*map(id, _data(token.doc).values())], _ROLES.get(token.doc)
+    if known is None or known[0] != ids:
+        entries, roles = _stored(token.doc), dict[int, list[tuple[str, str | None]]]()
+        last = token.doc[-1].idx + len(token.doc[-1])
+        for start, stored in sorted(entries, key=itemgetter(0)):
+            # The Doc may have been cut out of a longer one, without the predicate.
+            for each in _stored_arguments(stored) if 0 <= start < last else ():
+                found = each["role"], stored["sense"]
+                roles.setdefault(start + each["word"], []).append(found)
+        known = _ROLES[token.doc] = ids, entries, roles
+    offsets = range(token.idx, token.idx + len(token))
+    return [each for offset in offsets for each in known[2].get(offset, ())]
 
 
 def read_propositions(doc: Doc) -> Sequence[Plain]:
@@ -113,7 +137,7 @@ class DocReader:
 
     def read(self, entries: _Entries) -> list[Plain]:
         """The propositions of stored entries: the offset of the predicate, and its values."""
-        found = [self._proposition(*each) for each in sorted(entries, key=lambda each: each[0])]
+        found = [self._proposition(*each) for each in sorted(entries, key=itemgetter(0))]
         return [proposition for proposition in found if proposition is not None]
 
     def _proposition(self, start: int, stored: Plain) -> Plain | None:

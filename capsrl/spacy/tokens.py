@@ -14,7 +14,7 @@ from spacy.tokens import Doc, Span, Token
 from capsrl.errors import ConfigError
 from capsrl.formats.fields import Plain, describe, sentence_from_dict
 from capsrl.sentence import Argument, Proposition
-from capsrl.spacy.storage import clear, is_predicate, read_propositions, store
+from capsrl.spacy.storage import clear, read_propositions, roles_of, store, stored_at
 
 SPANS_KEY = "capsrl"  # in doc.spans
 V_LABEL = "V"  # of predicates in doc.spans
@@ -108,7 +108,7 @@ def propositions_in(span: Span) -> list[TokenProposition]:
 
 def proposition_at(token: Token) -> TokenProposition | None:
     """The value of `token._.proposition`: that of a predicate, None for other tokens."""
-    if not is_predicate(token):
+    if stored_at(token) is None:
         return None
     found = (each for each in read_propositions(token.doc) if each["predicate"] == token.i)
     return TokenProposition(token.doc, next(found))
@@ -116,8 +116,8 @@ def proposition_at(token: Token) -> TokenProposition | None:
 
 def sense_at(token: Token) -> str:
     """The value of `token._.sense`: that of a predicate, empty for other tokens."""
-    found = proposition_at(token)
-    return (found.sense or "") if found else ""
+    found = stored_at(token)
+    return (found["sense"] or "") if found else ""
 
 
 def roles_at(token: Token) -> list[str]:
@@ -125,12 +125,7 @@ def roles_at(token: Token) -> list[str]:
 
     *Google* in *Google acquired it* has A0 and acquire.01:A0. A Matcher finds them with INTERSECTS.
     """
-    found = [
-        (each["role"], proposition["sense"])
-        for proposition in read_propositions(token.doc)
-        for each in proposition["arguments"]
-        if each["word"] == token.i
-    ]
+    found = roles_of(token)
     names = [*(role for role, _ in found), *(f"{sense}:{role}" for role, sense in found if sense)]
     return list(dict.fromkeys(names))
 

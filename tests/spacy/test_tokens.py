@@ -11,7 +11,7 @@ from spacy.tokens import Doc, Span, Token
 import capsrl
 from capsrl.errors import ConfigError, DataError
 from capsrl.sentence import Sentence
-from capsrl.spacy import TokenArgument, TokenProposition, register
+from capsrl.spacy import TokenArgument, TokenProposition, register, storage
 from capsrl.spacy.tokens import propositions_in, propositions_of
 from tests.helpers.spacy_docs import TEXT, labeled, spans
 
@@ -188,3 +188,29 @@ def test_senses_and_roles_for_the_matcher():
     matcher.add("agent", [[{"_": {"roles": {"INTERSECTS": ["acquire.01:A0"]}}}]])
     found = {(nlp.vocab.strings[name], doc[first].text) for name, first, _ in matcher(doc)}
     assert found == {("verb", "acquired"), ("agent", "Google")}
+
+
+def test_roles_follow_what_is_stored():
+    """They are kept for a Doc, until its propositions or tokens change."""
+    doc = make_doc()
+    assert doc[0]._.roles == []
+    doc._.propositions = [GOLD]
+    assert (doc[0]._.roles, doc[3]._.roles) == (["A0", "sign.02:A0"], ["A1", "sign.02:A1"])
+    doc._.propositions = [GOLD | {"sense": "sign.01"}]
+    assert doc[3]._.roles == ["A1", "sign.01:A1"]
+    for part in (doc[:1], doc[2:]):  # without the predicate
+        assert not any(token._.roles for token in part.as_doc(copy_user_data=True))
+    with doc.retokenize() as retokenizer:
+        retokenizer.merge(doc[2:4])
+    assert (doc[2].text, doc[2]._.roles) == ("the contract", ["A1", "sign.01:A1"])
+    assert (doc[1]._.sense, doc[2]._.sense) == ("sign.01", "")
+
+
+def test_roles_of_a_long_doc_cost_no_more_for_each_token(monkeypatch):
+    reads = []
+    stored = storage._stored
+    monkeypatch.setattr(storage, "_stored", lambda doc: reads.append(doc) or stored(doc))
+    doc = labeled()
+    reads.clear()
+    assert any(token._.roles for token in doc)
+    assert len(reads) == 1
