@@ -11,6 +11,7 @@ and an end is that of the next character. docs/tables.md is for users.
 import json
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any
 
@@ -59,25 +60,16 @@ _NUMBERED = tuple(f"A{number}" for number in range(5))
 _ADJUNCTS = {"time": "AM-TMP", "place": "AM-LOC", "cause": "AM-CAU", "manner": "AM-MNR"}
 
 
-def _text(role: str) -> Callable[[Proposition], str | None]:
-    """How to get the texts of a role, without prepositions, with semicolons between several."""
-
-    def text(proposition: Proposition) -> str | None:
-        first = proposition.get(role)
-        if first is None:
-            return None
-        others = (each for each in proposition.all_arguments if each.role == role)
-        return "; ".join([first.text, *(each.text for each in [*others][1:])])
-
-    return text
+def _text(role: str, proposition: Proposition) -> str | None:
+    """The texts of a role, without prepositions, with semicolons between several."""
+    first, found = proposition.get(role), proposition.all_arguments
+    others = [each.text for each in found if each.role == role][1:]
+    return "; ".join([first.text, *others]) if first else None
 
 
-def _head(role: str) -> Callable[[Proposition], str | None]:
-    def head(proposition: Proposition) -> str | None:
-        found = proposition.get(role)
-        return found.form if found else None
-
-    return head
+def _head(role: str, proposition: Proposition) -> str | None:
+    found = proposition.get(role)
+    return found.form if found else None
 
 
 # The columns of a proposition as a row, and how to get their values.
@@ -92,13 +84,12 @@ FACTS: tuple[tuple[Column, Callable[[Proposition], Any]], ...] = (
     (Column("modal", "string", "modal verb: can, will"), attrgetter("modal")),
     (Column("voice", "string", "active or passive"), attrgetter("voice")),
     (Column("tense", "string", "past, present or future"), attrgetter("tense")),
-    *((Column(role, "string", f"{role} without preposition"), _text(role)) for role in _NUMBERED),
     *(
-        (Column(name, "string", f"{role} without preposition"), _text(role))
-        for name, role in _ADJUNCTS.items()
+        (Column(name, "string", f"{role} without preposition"), partial(_text, role))
+        for name, role in (dict(zip(_NUMBERED, _NUMBERED, strict=True)) | _ADJUNCTS).items()
     ),
     *(
-        (Column(f"{role}_head", "string", f"head word of {role}"), _head(role))
+        (Column(f"{role}_head", "string", f"head word of {role}"), partial(_head, role))
         for role in _NUMBERED
     ),
     *(
