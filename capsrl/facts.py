@@ -158,26 +158,22 @@ def denies(role: str, phrase: str) -> bool:
 
 def modal_of(proposition: "Proposition") -> str | None:
     """The modal verb: *can* of *can't*, *will* of *won't*."""
-    found = [each.form or "" for each in proposition.arguments if each.role == "AM-MOD"]
-    around, verb = proposition.around, _verb_of(proposition)
-    if not found and around is not None and verb is not None:
-        chain = _auxiliaries(proposition, around, verb)
-        found = [around.words[word] for word in chain if around.tag(word) == "MD"]
-    return _MODALS.get(plain(found[0]), plain(found[0])) if found else None
+    found = [plain(each.form or "") for each in proposition.arguments if each.role == "AM-MOD"]
+    if not found and (group := _verb_group(proposition)):
+        found = [form for form, tag in group if tag == "MD"]
+    return _MODALS.get(found[0], found[0]) if found else None
 
 
 def voice_of(proposition: "Proposition") -> str | None:
     """Active or passive; None of nouns, adjectives, and words without Penn tags."""
-    around, verb = proposition.around, _verb_of(proposition)
-    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+    group = _verb_group(proposition)
+    if group is None:
         return None
-    if around.tag(verb) not in ("VBN", "VBD"):
-        return "active"
-    chain = _forms(proposition, around, verb)
-    if not chain:  # *the car sold yesterday* is a participle alone
-        return "passive" if around.tag(verb) == "VBN" else "active"
-    helps = _BE if around.tag(verb) == "VBD" else _BE | _GET
-    return "passive" if chain[-1] in helps else "active"
+    *helping, (_, tag) = group
+    if not helping:  # *the car sold yesterday* is a participle alone
+        return "passive" if tag == "VBN" else "active"
+    helps = {"VBN": _BE | _GET, "VBD": _BE}.get(tag, ())
+    return "passive" if helping[-1][0] in helps else "active"
 
 
 def tense_of(proposition: "Proposition") -> str | None:
@@ -185,22 +181,16 @@ def tense_of(proposition: "Proposition") -> str | None:
 
     The perfect counts as past: *has sold*, *could have sold*.
     """
-    around, verb = proposition.around, _verb_of(proposition)
-    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+    group = _verb_group(proposition)
+    if group is None:
         return None
-    chain = [*_auxiliaries(proposition, around, verb), verb]
-    before = [around.form(word) for word in range(max(0, chain[0] - 2), chain[0])]
-    if before in (["going", "to"], ["gon", "na"]):
+    (first, tag), *others = group
+    has = [form in _HAVE for form, _ in group[:-1]]
+    if first == "going to" or (tag == "MD" and _MODALS.get(first, first) in _FUTURE):
         return "future"
-    first, tag = [*_forms(proposition, around, verb), around.form(verb)][0], around.tag(chain[0])
-    if tag == "MD":
-        if _MODALS.get(first, first) in _FUTURE:
-            return "future"
-        return "past" if any(around.form(word) in _HAVE for word in chain[1:-1]) else None
-    if tag not in ("VBD", "VBP", "VBZ"):
-        return None
-    is_perfect = first in _HAVE and len(chain) > 1 and around.tag(chain[1]) in ("VBN", "VBD")
-    return "past" if tag == "VBD" or is_perfect else "present"
+    if tag == "VBD" or any(has[1:]) or has[:1] == [True] and others[0][1] in ("VBN", "VBD"):
+        return "past" if tag in ("MD", "VBD", "VBP", "VBZ") else None
+    return "present" if tag in ("VBP", "VBZ") else None
 
 
 def _verb_of(proposition: "Proposition") -> int | None:
@@ -209,22 +199,28 @@ def _verb_of(proposition: "Proposition") -> int | None:
     return next(light, proposition.predicate) if proposition.around else None
 
 
-def _forms(proposition: "Proposition", around: Words, verb: int) -> list[str]:
-    """The words of the auxiliaries, with *has* for *'s* where it is not *is*."""
-    chain = [around.form(word) for word in _auxiliaries(proposition, around, verb)]
-    if chain[:1] == ["s"] and around.tag(verb) in ("VBN", "VBD"):
-        has_agent = any(
-            each.role == "A0" and each.word < verb for each in proposition.all_arguments
-        )
-        if chain[1:2] in (["been"], ["had"], ["got"]) or chain == ["s"] and has_agent:
-            chain[0] = "has"
-    return chain
+def _verb_group(proposition: "Proposition") -> list[tuple[str, str]] | None:
+    """The auxiliaries and the verb with their tags; None of what is no verb.
 
-
-def _auxiliaries(proposition: "Proposition", around: Words, verb: int) -> list[int]:
-    """The auxiliaries and modals of a verb, in order."""
+    It begins with *going to* of *is going to sell*, and with *has* for *'s* where that is not *is*.
+    """
+    around, verb = proposition.around, _verb_of(proposition)
+    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+        return None
     before = _before(proposition, around, verb)
-    return sorted(word for word in before if _is_auxiliary(around, word))
+    found = [*sorted(word for word in before if _is_auxiliary(around, word)), verb]
+    forms = [around.form(word) for word in found]
+    if forms[0] == "s" and around.tag(verb) in ("VBN", "VBD"):
+        agents = (each.word for each in proposition.all_arguments if each.role == "A0")
+        if (
+            forms[1] in ("been", "had", "got")
+            or len(forms) == 2
+            and min(agents, default=verb) < verb
+        ):
+            forms[0] = "has"
+    group = [(form, around.tag(word)) for form, word in zip(forms, found, strict=True)]
+    to = [around.form(word) for word in range(max(0, found[0] - 2), found[0])]
+    return [("going to", "VBG"), *group] if to in (["going", "to"], ["gon", "na"]) else group
 
 
 def _is_auxiliary(around: Words, at: int) -> bool:
