@@ -206,7 +206,9 @@ def _read_other_tokenizer(file: Path) -> "Tokenizer":
     try:
         tokenizer = Tokenizer.from_file(str(file))
         tokenizer.encode("\N{PHOENICIAN LETTER ALF}")  # raises if it has nothing for unknown words
-    except Exception as error:  # the library raises nothing narrower
+    except BaseException as error:  # the library raises nothing narrower, or panics
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise ModelError(f"{file}: not a tokenizer: {error}") from None
     if isinstance(tokenizer.pre_tokenizer, ByteLevel):
         # Words are given one by one; without a space, "dog" would be tokenized as in "hotdog".

@@ -56,16 +56,21 @@ def test_a_tokenizer_of_another_encoder(folder):
         reader.collate([reader.read(Sentence(("a",)))])
 
 
-def test_a_tokenizer_without_an_unknown_subword(folder, tmp_path):
+def test_tokenizers_with_missing_subwords(folder, tmp_path):
     pytest.importorskip("tokenizers")
     data = json.loads((folder / "tokenizer.json").read_text())
     data["normalizer"] = None  # or it would be read without the package
     (tmp_path / "tokenizer.json").write_text(json.dumps(data))
     assert read_tokenizer(tmp_path).token_to_id("[UNK]") is not None
-    data["model"]["unk_token"] = "[NONE]"
-    (tmp_path / "tokenizer.json").write_text(json.dumps(data))
-    with pytest.raises(ModelError, match="tokenizer.json: not a tokenizer: .*"):
-        read_tokenizer(tmp_path)
+    template = [{"SpecialToken": {"id": "[NONE]", "type_id": 0}}]
+    post = {"type": "TemplateProcessing", "single": template, "pair": template}
+    for changes in (
+        {"model": data["model"] | {"unk_token": "[NONE]"}},
+        {"post_processor": post | {"special_tokens": {}}},  # the library panics
+    ):
+        (tmp_path / "tokenizer.json").write_text(json.dumps(data | changes))
+        with pytest.raises(ModelError, match="tokenizer.json: not a tokenizer: "):
+            read_tokenizer(tmp_path)
 
 
 def test_few_words_are_kept(folder, monkeypatch):
