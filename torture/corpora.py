@@ -10,6 +10,7 @@ from itertools import islice
 
 from capsrl.errors import CapsrlError
 from capsrl.formats.brat import write_brat
+from capsrl.formats.cas import write_cas
 from capsrl.formats.formats import format_sentences, read_sentences, write_sentences
 from capsrl.formats.phrase_file import read_phrases
 from capsrl.formats.universal_propbank import read_up2
@@ -91,6 +92,10 @@ def corpora() -> Iterator[Target]:
     spans = "".join(format_sentences(labeled(), "spans")).encode()
     yield Target("spans", [spans], lambda data: list(read_phrases(write("s.spans.tsv", data))))
     yield Target("up2", [_UP2.encode()], _read_up2)
+    for suffix in ("xmi", "json"):
+        write_cas(labeled()[:2], path := folder() / f"cas.{suffix}")
+        seeds = [path.read_bytes()]
+        yield Target(f"cas/{suffix}", seeds, partial(_read_corpus, "cas"), cost=10)
     yield from _brat()
     yield from _written()
 
@@ -143,7 +148,17 @@ def _written() -> Iterator[Target]:
     text = "".join(format_sentences(labeled(), "jsonl"))
     lines = [line.encode() for line in text.splitlines(True)]
     seeds = [*lines, b"".join(lines[3:5])]
-    for format in ("conll09", "conllup", "allennlp", "brackets", "spans", "labelstudio", "brat"):
+    for format in (
+        "conll09",
+        "conllup",
+        "allennlp",
+        "penman",
+        "brackets",
+        "spans",
+        "labelstudio",
+        "brat",
+        "cas",
+    ):
         yield Target(f"write/{format}", seeds, partial(_write, format), cost=2)
     for rows in ROWS:
         yield Target(f"write/{rows} rows", seeds, partial(_write_rows, rows), cost=2)
@@ -161,7 +176,7 @@ def _write(format: str, data: bytes) -> object:
     path = folder() / "out" / ("a.ann" if format == "brat" else f"a.{format}")
     write("out/a.txt", b"").unlink()
     write_sentences(found, path, format)
-    if format in ("allennlp", "brackets", "spans"):
+    if format in ("allennlp", "penman", "brackets", "spans"):
         return path
     try:
         again = list(read_sentences(path, format))

@@ -71,7 +71,9 @@ def _judge(target: Target, data: bytes) -> tuple[str, str]:
         return f"more than {SECONDS} s", traceback.format_exc()
     except Wrong as error:
         return f"wrong: {error}", traceback.format_exc()
-    except Exception as error:
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # also a panic of Rust
         frames = traceback.extract_tb(error.__traceback__)
         ours = [each for each in frames if "/capsrl/" in each.filename] or frames
         place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"

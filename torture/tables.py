@@ -13,9 +13,14 @@ from typing import Any
 from capsrl.bulk.monitor import find_done, read_status
 from capsrl.bulk.plan import Plan, read_plan, scan
 from capsrl.bulk.storage import Folder
+from capsrl.search.hits import search
+from capsrl.search.query import parse_query
+from capsrl.tables.columns import NOTHING, arrow_schema
 from capsrl.tables.documents import make_input
-from capsrl.tables.reading import ReadOptions
-from torture.target import Target, Wrong, folder, write
+from capsrl.tables.pipeline import DocumentSentence
+from capsrl.tables.reading import Document, ReadOptions
+from capsrl.tables.writing import WriteOptions, table_rows, text_parts, write_parquet
+from torture.target import Target, Wrong, folder, labeled, write
 
 
 def tables() -> Iterator[Target]:
@@ -56,6 +61,23 @@ def tables() -> Iterator[Target]:
     packed["zst"] = [compressor.compress(long), compressor.compress(csv.encode()) * 2]
     for suffix, seeds in packed.items():
         yield Target(f"packed/{suffix}", seeds, partial(_read_packed, suffix, seeds))
+    for to in ("csv", "parquet"):
+        yield Target(f"search/{to}", [_labeled_table(to)], partial(_search, to), cost=40)
+
+
+def _labeled_table(format: str) -> bytes:
+    document, options = Document("d", None), WriteOptions(format, "argument")
+    items = [DocumentSentence(document, each, n) for n, each in enumerate(labeled(), start=1)]
+    if format == "csv":
+        return "".join(text_parts(items, options)).encode()
+    output = io.BytesIO()
+    write_parquet(table_rows(items, options), output, arrow_schema("argument", NOTHING))
+    return output.getvalue()
+
+
+def _search(format: str, data: bytes) -> object:
+    with search(parse_query("A0:*"), [str(write(f"labeled.{format}", data))]) as hits:
+        return list(hits.rows())
 
 
 def _parquet(rows: Sequence[tuple[str, str, int]]) -> Iterator[bytes]:
