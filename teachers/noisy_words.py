@@ -1,14 +1,16 @@
 """Words as they are in chat and in headlines, made from clean ones.
 
 Every word is replaced or left out, none is added. The words are those that capsrl's tokenizer
-finds in such text: *dont* is *do* and *nt*, *ill* (i'll) is one word. Arguments are never left
-out, except for a modal that is part of the next word, and only headlines leave out predicates.
+finds in such text: *dont* is *do* and *nt*, *ill call* is *i*, *ll* and *call*, but *annas* is one
+word. Arguments are never left out, except for a modal that is part of another word, and only
+headlines leave out predicates.
 """
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from capsrl.text.reading import read_text
 from capsrl.text.tokenizer import word_ends
 
 # How often something is done to a casual sentence, or to each of its words that allow it.
@@ -110,16 +112,18 @@ def make_casual(clean: Clean, rng: random.Random) -> Noisy:
 def _without_apostrophe(host: str, clitic: str, clean: Clean, at: int) -> Noisy:
     """A word and its clitic, as the tokenizer cuts what is typed without the apostrophe.
 
-    *dont* has two words as before; *ill*, *id* and *annas* are one, with the labels of the first.
+    *dont* has two words as before, *ill* and *its* if the next word shows what they are; *annas*
+    is one, with the labels of the first.
     """
     bare = clitic.replace("'", "")
     joined = host + bare
-    ends = word_ends(joined)
-    if bare and ends == (len(host), len(joined)):
+    text = " ".join([joined, *clean.words[at + 1 : at + 2]])
+    words = [word for sentence in read_text(text) for word in sentence.words]
+    if bare and words[:2] == [host, bare]:
         return [host, bare]
-    is_modal = clitic in ("'ll", "'d")  # the subject keeps its role: *ill call*
+    is_modal = clitic in ("'ll", "'d")  # the subject keeps its role: *ill leave*
     is_needed = clean.predicates[at] or (clean.arguments[at] and not is_modal)
-    if ends == (len(joined),) and clitic != "n't" and not is_needed and host[-1] != bare:
+    if words[:1] == [joined] and clitic != "n't" and not is_needed and host[-1] != bare:
         return [joined, None]
     return [host, clitic]
 

@@ -116,13 +116,13 @@ def test_headline():
 
 
 def test_casual():
-    """*ill call you* has the roles of *I*, *call* and *you*."""
-    call = (
-        "I_PRP 'll_MD call_VB you_PRP ,_, Anna_NN ._.",
+    """*ill thank you* has the roles of *I*, *thank* and *you*."""
+    thank = (
+        "I_PRP 'll_MD thank_VB you_PRP ,_, Anna_NN ._.",
         {2: {0: ("A0", 0, 0), 1: ("AM-MOD", 1, 1), 3: ("A1", 3, 3)}},
     )
-    results = [noisy(labels_of(call), casual=1.0, seed=seed) for seed in range(100)]
-    (made,) = [one for one in results if one.words == [["ill", "call", "u", "anna"]]][:1]
+    results = [noisy(labels_of(thank), casual=1.0, seed=seed) for seed in range(100)]
+    (made,) = [one for one in results if one.words == [["ill", "thank", "u", "anna"]]][:1]
     assert made.positions.tolist() == [1]
     assert [entry[:3] for entry in entries(made, "roles.0")] == [(0, 0, 1), (0, 2, 2)]
     assert [TAGS[id] for _, _, id, _ in entries(made, "tags")] == ["PRP", "VB", "PRP", "NN"]

@@ -37,6 +37,7 @@ def read_words(text):
         (clean("I_PRP do_VBP n't_RB know_VB ._."), "i dont know"),
         (clean("I_PRP 'm_VBP here_RB ,_, thanks_NN !_."), "im here thx"),
         (clean("I_PRP 'll_MD call_VB you_PRP ._.", arguments=("I", "'ll", "you")), "ill call u"),
+        (clean("I_PRP 'll_MD leave_VB ._.", arguments=("I", "'ll")), "ill leave"),
         (clean("I’d_PRP go_VB".replace("I’d_PRP", "I_PRP ’d_MD")), "id go"),
         (clean("You_PRP 're_VBP late_JJ ._.", predicates=("'re",)), "youre late"),
         (clean("It_PRP 's_VBZ raining_VBG ._."), "its raining"),
