@@ -4,22 +4,25 @@ DuckDB reads tables; sentences are written as a table of arguments first. The SQ
 and found.sql.
 """
 
+import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from capsrl.errors import ConfigError, DataError
 from capsrl.facts import denies
-from capsrl.files.opening import name_of, open_writer
+from capsrl.files.opening import name_of, open_writer, read_lines
 from capsrl.formats.formats import CORPORA, SUFFIXES, format_of, read_sentences
 from capsrl.search.query import Query, match, quote
 from capsrl.tables.cells import Cells
+from capsrl.tables.columns import Column
 from capsrl.tables.documents import DOCUMENT_SUFFIXES, find_inputs
 from capsrl.tables.pipeline import DocumentSentence
 from capsrl.tables.reading import Document, some_names
-from capsrl.tables.writing import TABLES, WriteOptions, text_parts
+from capsrl.tables.writing import TABLES, WriteOptions, csv_parts, text_parts
 from capsrl.text.phrases import with_phrases
 
 if TYPE_CHECKING:
@@ -106,8 +109,10 @@ def _open_rows(
     for number, file in enumerate(files):
         path, format = file, format_of(file, named, formats=FORMATS, suffixes=_SUFFIXES)
         if format not in TABLES:
+            parts = _table_parts(file, format)
             path, format = str(folder / f"{number}.csv"), "csv"
-            _write_table(file, named, path)
+            with open_writer(path) as table:
+                table.writelines(parts)
         kind = _kind(connection, _source(format, [path]), name_of(file))
         missing = {role for role in query.roles if "*" not in role} - _PROPOSITION_ROLES
         if kind == "proposition" and missing:
@@ -125,13 +130,30 @@ def _open_rows(
     connection.execute(f"CREATE TEMP VIEW rows AS {' UNION ALL BY NAME '.join(rows)}")
 
 
-def _write_table(file: str, named: str | None, path: str) -> None:
-    """Write the sentences of a file as a table of arguments."""
-    sentences = map(with_phrases, read_sentences(file, named))
+def _table_parts(file: str, format: str) -> Iterator[str]:
+    """The sentences of a file as a table of arguments, or the rows of JSON lines as they are."""
+    rows = _json_rows(file) if format == "jsonl" else iter(())
+    if first := next(rows, None):
+        columns = [Column(name, "string", "") for name in first]
+        return csv_parts((dict.fromkeys(first) | row for row in chain([first], rows)), columns)
+    sentences = map(with_phrases, read_sentences(file, format))
     document = Document(name_of(file), None)
     items = (DocumentSentence(document, each, n) for n, each in enumerate(sentences, start=1))
-    with open_writer(path) as table:
-        table.writelines(text_parts(items, WriteOptions("csv", "argument")))
+    return text_parts(items, WriteOptions("csv", "argument"))
+
+
+def _json_rows(file: str) -> Iterator[Cells]:
+    """The rows of JSON lines that have rows, as `capsrl bulk --rows proposition` writes them."""
+    for number, line in enumerate(read_lines(file), start=1):
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            row = None
+        if not isinstance(row, dict) or "predicate_word" not in row:
+            if number > 1:
+                raise DataError(f"{name_of(file)}:{number}: expected a row, got {line:.60}")
+            return
+        yield row
 
 
 def _read_sql(name: str) -> str:

@@ -46,6 +46,8 @@ def folder(labeler, tmp_path_factory):
         with open(folder / f"{prefix}table.parquet", "wb") as file:
             options = WriteOptions("parquet", rows)
             write_parquet(table_rows(labeled, options), file, arrow_schema(rows))
+        parts = text_parts(labeled, WriteOptions("jsonl", rows))
+        (folder / f"{prefix}rows.jsonl").write_text("".join(parts))
     (folder / "labeled.jsonl").write_text("".join(text_parts(labeled, WriteOptions())))
     (folder / "table.csv.gz").write_bytes(gzip.compress((folder / "table.csv").read_bytes()))
     write_sentences([each.sentence for each in labeled], folder / "labeled.conllup")
@@ -63,7 +65,8 @@ def where(rows):
     return [(row["sentence_id"], row["predicate_word"], row["predicate"]) for row in rows]
 
 
-TABLES = ["table.csv", "table.tsv", "table.parquet", "table.csv.gz", "labeled.jsonl"]
+TABLES = ["table.csv", "table.tsv", "table.parquet", "table.csv.gz", "labeled.jsonl", "rows.jsonl"]
+FACTS = [f"facts_{name}" for name in ("table.csv", "table.tsv", "table.parquet", "rows.jsonl")]
 
 
 @pytest.mark.parametrize("file", ["table.csv", "labeled.conllup", "facts_table.parquet"])
@@ -84,7 +87,7 @@ def test_the_same_in_all_formats(folder, query):
             assert {name: one[name] for name in same} == {name: other[name] for name in same}
 
 
-@pytest.mark.parametrize("file", ["facts_table.csv", "facts_table.tsv", "facts_table.parquet"])
+@pytest.mark.parametrize("file", FACTS)
 def test_tables_of_propositions_find_the_same(folder, file):
     roles = "A0 -A3 A1:*s*"
     assert where(hits(roles, folder / file)) == where(hits(roles, folder / "table.csv"))
@@ -102,7 +105,10 @@ def test_several_files_are_in_order(folder):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [["parquet"], ["jsonl"], ["parquet", "--rows", "proposition"]])
+@pytest.mark.parametrize(
+    "options",
+    [["parquet"], ["jsonl"], ["parquet", "--rows", "proposition"], ["jsonl", "--rows", "argument"]],
+)
 def test_a_folder_of_bulk(folder, tmp_path, options):
     command = [sys.executable, "-m", "capsrl", "bulk", folder / "texts.csv", tmp_path / "run"]
     command += ["--shard-size", "2", "--to", *options]
@@ -222,3 +228,11 @@ def test_what_cannot_be_searched(folder, tmp_path, monkeypatch):
     (tmp_path / "bad.jsonl").write_text('{"words": 3}\n')
     with pytest.raises(DataError, match="^bad.jsonl:1: words"):
         hits("sell", "bad.jsonl")
+
+
+def test_a_line_among_rows_that_is_none(folder, tmp_path):
+    rows = (folder / "rows.jsonl").read_text().splitlines()
+    for line in ("7", '{"words": []}', "{"):
+        (tmp_path / "rows.jsonl").write_text("\n".join([*rows[:2], line]))
+        with pytest.raises(DataError, match=r"rows.jsonl:3: expected a row, got "):
+            hits("*", tmp_path / "rows.jsonl")
