@@ -58,7 +58,7 @@ def read_frames(folder: str | Path, *, comments: Iterable[str] = ()) -> FrameInd
 
 def find_frame_files(folder: str | Path) -> list[Path]:
     """Return the .xml files of a folder, sorted by name; raise DataError if there are none."""
-    files = sorted(Path(folder).glob("*.xml"))
+    files = sorted(file for file in Path(folder).glob("*.xml") if file.is_file())
     if not files and not Path(folder).exists():
         raise DataError(f"{folder}: no such folder")
     if not files:
