@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from capsrl.text.reading import read_text
+from capsrl.text.sentences import read_text
 from capsrl.text.tokenizer import word_ends
 
 # How often something is done to a casual sentence, or to each of its words that allow it.

@@ -15,7 +15,7 @@ from capsrl.formats.formats import format_sentences, read_sentences, write_sente
 from capsrl.formats.phrase_file import read_phrases
 from capsrl.formats.universal_propbank import read_up2
 from capsrl.sentence import Sentence
-from capsrl.show.drawing import svg_sheet
+from capsrl.show.drawing import svg
 from capsrl.show.html_page import html_parts
 from capsrl.tables.columns import ROWS
 from capsrl.tables.pipeline import DocumentSentence
@@ -162,7 +162,7 @@ def _written() -> Iterator[Target]:
         yield Target(f"write/{format}", seeds, partial(_write, format), cost=2)
     for rows in ROWS:
         yield Target(f"write/{rows} rows", seeds, partial(_write_rows, rows), cost=2)
-    yield Target("write/svg", seeds, lambda data: "".join(svg_sheet(_read_lines(data))), cost=2)
+    yield Target("write/svg", seeds, lambda data: "".join(svg(*_read_lines(data))), cost=2)
     yield Target("write/html", seeds, lambda data: "".join(html_parts(_read_lines(data))), cost=2)
 
 

@@ -16,7 +16,7 @@ from capsrl.formats.formats import EXPORTS, FILES, SUFFIXES, WRITABLE, format_of
 from capsrl.formats.phrase_file import check_phrase_file
 from capsrl.sentence import Sentence
 from capsrl.show import html_parts
-from capsrl.show.drawing import svg_sheet
+from capsrl.show.drawing import svg
 from capsrl.show.table import make_console, table_parts
 from capsrl.tables.columns import ROWS, Passed, arrow_schema
 from capsrl.tables.pipeline import DocumentSentence, Totals
@@ -150,7 +150,7 @@ def _text_of_file(
     if format == "html":
         return html_parts(_sentences_of(labeled), title=title)
     if format == "svg":
-        return iter([svg_sheet(_sentences_of(labeled)) + "\n"])
+        return iter([svg(*_sentences_of(labeled)) + "\n"])
     sentences: Iterable[Sentence] = _sentences_of(labeled)
     if format in WRITABLE:
         sentences = check_phrase_file(sentences, path)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from capsrl.cli.error_files import check_error_file, write_errors
 from capsrl.cli.options import (
     FROM_CORPUS,
     JSON,
@@ -39,7 +40,6 @@ from capsrl.score.calibration import (
 from capsrl.score.scorer import ADVICE, scores_to_dict
 from capsrl.score.significance import Interval, PairedTest, bootstrap_intervals, paired_test
 from capsrl.sentence import Sentence
-from capsrl.show.mistakes_page import check_mistakes_file, write_mistakes
 from capsrl.text.phrases import with_phrases
 
 SCORING = {
@@ -133,7 +133,7 @@ def report_scores(
     names  first entries of the JSON report; "gold" and "pred" are the names of the two
     """
     if options.errors is not None:
-        check_mistakes_file(options.errors, "--errors")
+        check_error_file(options.errors, "--errors")
     kept: tuple[list[Sentence], list[Sentence]] = ([], [])  # gold and predicted ones
     calibrates = options.calibration or options.reliability is not None
     systems = [pred, *([options.read(options.compare)] if options.compare else [])]
@@ -159,7 +159,7 @@ def report_scores(
             print_calibration(calibration)
     if options.errors is not None:
         compared = compare_sentences(*kept, scores[0].mode)
-        n = write_mistakes(options.errors, compared, gold=files[0], pred=files[1])
+        n = write_errors(options.errors, compared, gold=files[0], pred=files[1])
         sys.stderr.write(f"{options.errors} written: {n} mistake{'' if n == 1 else 's'}\n")
 
 

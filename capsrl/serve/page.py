@@ -25,7 +25,7 @@ from capsrl.predict.card import Card, read_examples
 from capsrl.sentence import Proposition, Sentence
 from capsrl.serve.labeling import LabelResponse
 from capsrl.show.colors import role_class, role_meaning
-from capsrl.show.drawing import svg_lines, svg_sheet
+from capsrl.show.drawing import svg, svg_lines
 from capsrl.show.formatting import escaped
 from capsrl.show.html_page import (
     heading_html,
@@ -72,7 +72,7 @@ def add_page(
         "/docs": lambda: FileResponse(STATIC / "docs.html", headers=_OF_DOCS),
         "/page/show.css": lambda: Response(show_style(), media_type="text/css"),
         "/favicon.ico": lambda: FileResponse(STATIC / "icon.svg"),  # for pages that name no icon
-        "/page/picture.svg": lambda: Response(svg_sheet(page.first), media_type="image/svg+xml"),
+        "/page/picture.svg": lambda: Response(svg(*page.first), media_type="image/svg+xml"),
     }
     for path, endpoint in pages.items():
         app.add_api_route(path, endpoint, methods=["GET", "HEAD"], include_in_schema=False)

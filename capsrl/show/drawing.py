@@ -8,7 +8,7 @@ apart where the label of an arc between them needs room. An argument on another 
 predicate, or the predicate itself, has a flag instead: a pole with a label.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from typing import NamedTuple
@@ -17,6 +17,7 @@ from capsrl.sentence import Proposition, Sentence
 from capsrl.show.colors import INK, PAPER, role_class, role_color, role_style
 from capsrl.show.formatting import (
     escaped,
+    phrase_words,
     role_histories,
     show_probability,
     show_sense,
@@ -49,7 +50,7 @@ class Arc:
     role: str
     label: str
     probability: float | None = None
-    phrase: tuple[int, int] | None = None  # first and last word to be underlined
+    phrase: range = range(0)  # words to be underlined
     states: str = ""  # for drawings that change, see `RoleHistory.states`
 
     @property
@@ -87,8 +88,8 @@ class Line:
     segments: list[Segment] = field(default_factory=list)
 
 
-def svg(sentence: Sentence, *, max_width: float = MAX_WIDTH) -> str:
-    """Draw the propositions of a sentence one below the other; each role has its color.
+def svg(*sentences: Sentence, max_width: float = MAX_WIDTH) -> str:
+    """Draw the propositions of sentences one below the other; each role has its color.
 
     The sense is below the predicate; roles are on their arcs, with probabilities where known:
     improbable arcs are paler. Phrases are underlined, head words more thickly. Long sentences are
@@ -97,11 +98,6 @@ def svg(sentence: Sentence, *, max_width: float = MAX_WIDTH) -> str:
 
     max_width  width at which lines are wrapped, in pixels
     """
-    return svg_sheet([sentence], max_width=max_width)
-
-
-def svg_sheet(sentences: Iterable[Sentence], *, max_width: float = MAX_WIDTH) -> str:
-    """Draw several sentences one below the other, each as `svg` does."""
     width, y, groups = 0.0, _MARGIN, ""
     for sentence in sentences:
         for proposition in sentence.propositions or (None,):
@@ -155,9 +151,7 @@ def _arcs(shown: Proposition | None, *, numbers: bool = False, steps: bool = Fal
     arcs: list[Arc] = []
     for row in role_histories(shown, steps=steps) if shown else ():
         part, label, sure = row.argument, visible(row.role), None
-        phrase = (row.word, row.word) if part else None
-        if part and part.phrase:
-            phrase = (part.phrase.first, part.phrase.last)
+        phrase = phrase_words(part) if part else range(0)
         if part and numbers:
             sure = part.probability
             label = f"{label} {show_probability(sure)}".strip()
@@ -212,13 +206,12 @@ def _group(arc: Arc, content: str, kind: str) -> str:
 def _brackets(line: Line, arcs: list[Arc], y: float) -> list[str]:
     """Lines below phrases, thicker below head words; of two that overlap, the longer is lower."""
     brackets: list[str] = []
-    words: list[tuple[int, int]] = []  # of the brackets so far
-    for arc in sorted(arcs, key=lambda arc: arc.phrase[1] - arc.phrase[0] if arc.phrase else 0):
-        first, last = arc.phrase or (0, -1)
-        boxes = [box for box in line.boxes if first <= box.word <= last]
+    drawn: list[set[int]] = []  # the words of the brackets so far
+    for arc in sorted(arcs, key=lambda arc: len(arc.phrase)):
+        boxes = [box for box in line.boxes if box.word in arc.phrase]
         if boxes:
-            at = y + _BRACKET * sum(first <= end and start <= last for start, end in words)
-            words.append((first, last))
+            at = y + _BRACKET * sum(not words.isdisjoint(arc.phrase) for words in drawn)
+            drawn.append(set(arc.phrase))
             left, right = boxes[0].x - boxes[0].half, boxes[-1].x + boxes[-1].half
             content = f'<path d="M{left:.1f} {at - 3:.1f}v3H{right:.1f}v-3" fill="none" '
             content += 'stroke="currentColor" stroke-width="1.2"/>'

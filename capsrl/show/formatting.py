@@ -55,6 +55,12 @@ def show_percent(probability: float) -> str:
     return f"{min(round(100 * probability), 99 if probability < 1 else 100)} %"
 
 
+def phrase_words(part: Argument) -> range:
+    """The positions of the words of a phrase; that of the head word if it is unknown."""
+    phrase = part.phrase
+    return range(phrase.first, phrase.last + 1) if phrase else range(part.word, part.word + 1)
+
+
 def show_offsets(part: Argument | Proposition, sentence: Sentence) -> str:
     """The offsets of a word in the whole text, `16-24`, or nothing if unknown."""
     if part.start is None or part.end is None:

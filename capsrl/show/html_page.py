@@ -16,6 +16,7 @@ from capsrl.show.formatting import (
     GUESS_NOTE,
     RoleHistory,
     escaped,
+    phrase_words,
     role_histories,
     show_percent,
     show_probability,
@@ -109,9 +110,9 @@ def line_html(sentence: Sentence, chosen: Proposition | None = None, anchor: str
     of the shorter one.
     """
     owners: dict[int, Argument] = {}
-    edges = {part: _edges(part) for part in chosen.arguments} if chosen else {}
-    for part in sorted(edges, key=lambda part: edges[part][0] - edges[part][1]):
-        owners |= dict.fromkeys(range(edges[part][0], edges[part][1] + 1), part)
+    parts = chosen.arguments if chosen else ()
+    for part in sorted(parts, key=lambda part: -len(phrase_words(part))):
+        owners |= dict.fromkeys(phrase_words(part), part)
     spaces, html = spaces_of(sentence), ""
     for owner, group in groupby(range(len(sentence)), key=owners.get):
         run = list(group)
@@ -222,14 +223,9 @@ def _tip(role: str) -> str:
 
 def _words_html(sentence: Sentence, part: Argument) -> str:
     """The phrase of an argument with its head word in bold."""
-    first, last = _edges(part)
-    words = sentence.words[first : last + 1]
-    parts = ""
-    for number, (word, space) in enumerate(zip(words, spaces_before(words), strict=True), first):
-        shown = f"<b>{escaped(word)}</b>" if number == part.word else escaped(word)
+    parts, positions = "", phrase_words(part)
+    words = [sentence.words[n] for n in positions]
+    for n, word, space in zip(positions, words, spaces_before(words), strict=True):
+        shown = f"<b>{escaped(word)}</b>" if n == part.word else escaped(word)
         parts += " " * space + shown
     return f'<span class="capsrl-text" dir="auto">{parts}</span>'
-
-
-def _edges(part: Argument) -> tuple[int, int]:
-    return (part.phrase.first, part.phrase.last) if part.phrase else (part.word, part.word)

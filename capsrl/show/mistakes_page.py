@@ -1,23 +1,19 @@
-"""Write the mistakes of a prediction: a page of gold beside predicted, with filters, or JSON lines.
+"""Show the mistakes of a prediction: a page of gold beside predicted, with filters.
 
 The page is one self-contained HTML file. Without its script it shows every proposition that is
 wrong; with it they are filtered by kind of mistake, role and text.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from os.path import basename
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from capsrl.errors import ConfigError
-from capsrl.files.opening import open_writer, suffix_of
 from capsrl.score.matching import Arc, Compared
 from capsrl.score.mistakes import Comparison, find_argument
 from capsrl.sentence import Argument, Sentence
 from capsrl.show.colors import role_color
-from capsrl.show.formatting import escaped, show_probability, visible
+from capsrl.show.formatting import escaped, phrase_words, show_probability, visible
 
-_PAGE, _LINES = (".html", ".htm"), (".jsonl",)
 _HOW_TO_READ = (
     "They are below; rows that are not highlighted are right. "
     "Wrong head: the role is right, its word is not."
@@ -28,31 +24,6 @@ _FILTERS = (  # the script adds the kinds and the roles
     '<label>Text <input type="search" name="text" placeholder="word or sense"></label>'
     '<output aria-live="polite"></output></form>\n'
 )
-
-
-def check_mistakes_file(path: str, option: str) -> None:
-    """Raise ConfigError for a file of another suffix, before anything is scored."""
-    if suffix_of(path) not in (*_PAGE, *_LINES):
-        raise ConfigError(f"{option}: expected a file .html or .jsonl, got {path}")
-
-
-def write_mistakes(path: str, comparisons: Iterable[Comparison], *, gold: str, pred: str) -> int:
-    """Write mistakes to a page or to JSON lines, by the suffix, and return how many there are.
-
-    gold, pred  the files that were compared
-    """
-    compared = list(comparisons)
-    records = [record for each in compared for record in each.records()]
-    with open_writer(path) as file:
-        if suffix_of(path) in _PAGE:
-            title = f"Mistakes of {basename(pred) or pred} on {basename(gold) or gold}"
-            file.writelines(mistakes_page(compared, title=title))
-        else:
-            for record in records:
-                text = json.dumps(record, ensure_ascii=False)
-                # A word may contain a lone surrogate; its Python escape is also that of JSON.
-                file.write(text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n")
-    return len(records)
 
 
 def mistakes_page(comparisons: Sequence[Comparison], *, title: str) -> Iterator[str]:
@@ -134,7 +105,7 @@ def _phrase(sentence: Sentence, words: tuple[int, ...], argument: Argument | Non
     """The words of an argument in bold, within its phrase if that is known."""
     if argument is None or argument.phrase is None or len(words) > 1:
         return " … ".join(f"<b>{escaped(sentence.words[word])}</b>" for word in words)
-    phrase = range(argument.phrase.first, argument.phrase.last + 1)
+    phrase = phrase_words(argument)
     shown = [word for word in phrase if abs(word - argument.word) <= 4]
     parts = [escaped(sentence.words[word]) for word in shown]
     if argument.word in shown:

@@ -20,7 +20,6 @@ from capsrl.show.drawing import (
     Segment,
     make_layout,
     svg_lines,
-    svg_sheet,
 )
 from capsrl.show.formatting import text_width, visible
 from tests.helpers.show_sentences import contract, long_sentence
@@ -128,7 +127,7 @@ def test_lines_without_roles_are_folded():
 
 def test_sheet():
     alone = ET.fromstring(svg(contract())), ET.fromstring(svg(long_sentence()))
-    sheet = ET.fromstring(svg_sheet([contract(), long_sentence()]))
+    sheet = ET.fromstring(svg(contract(), long_sentence()))
     assert texts(sheet) == texts(alone[0]) + texts(alone[1])
     assert sheet.get("width") == alone[1].get("width")
     heights = [float(root.get("height", 0)) for root in (*alone, sheet)]
@@ -136,8 +135,7 @@ def test_sheet():
 
 
 def test_sheet_of_one_and_of_none():
-    assert svg_sheet([contract()]) == svg(contract())
-    assert texts(ET.fromstring(svg_sheet([]))) == []
+    assert texts(ET.fromstring(svg())) == []
 
 
 def test_everything_is_inside():
