@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from capsrl.errors import DataError
 from capsrl.sentence import Argument, Proposition, Sentence
 
 SUBJECTS = ("A0", "A1")
@@ -35,7 +37,7 @@ class Triple:
 
 
 def triples(
-    sentences: Sentence | Iterable[Sentence],
+    sentences: Sentence | Iterable[Any],
     *,
     subjects: Sequence[str] = SUBJECTS,
     objects: Sequence[str] = OBJECTS,
@@ -43,19 +45,24 @@ def triples(
 ) -> Iterator[Triple]:
     """Yield the triples of sentences; propositions without a subject or an object have none.
 
-    sentences  one, or several: what `labeler.label` returned for a text
+    sentences  one, or several: what `labeler.label` returned for a text, or for several texts
     subjects   roles of the subject; the first that is filled counts
     objects    roles of the object; the first that is filled and is not the subject counts
     threshold  leave out propositions whose joint probability is below this
     """
-    for sentence in [sentences] if isinstance(sentences, Sentence) else sentences:
-        for each in sentence.facts:
-            subject = _first(each, subjects)
-            object = _first(each, [role for role in objects if subject and role != subject.role])
-            probability = each.probability_with_noun("joint_probability")
-            is_sure = probability is None or probability >= threshold
-            if subject is not None and object is not None and is_sure:
-                yield _triple(each, subject, object, probability, sentence.start or 0)
+    if isinstance(sentences, str):
+        raise DataError(f"triples: expected labeled sentences, got {sentences!r:.60}")
+    if not isinstance(sentences, Sentence):
+        for some in sentences:
+            yield from triples(some, subjects=subjects, objects=objects, threshold=threshold)
+        return
+    for each in sentences.facts:
+        subject = _first(each, subjects)
+        object = _first(each, [role for role in objects if subject and role != subject.role])
+        probability = each.probability_with_noun("joint_probability")
+        is_sure = probability is None or probability >= threshold
+        if subject is not None and object is not None and is_sure:
+            yield _triple(each, subject, object, probability, sentences.start or 0)
 
 
 def _first(proposition: Proposition, roles: Iterable[str]) -> Argument | None:

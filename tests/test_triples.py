@@ -34,3 +34,12 @@ def test_sentences_without_text_or_probabilities(sense):
     sentence = Sentence(["Dogs", "bark", "orders"], [Proposition(1, sense, arguments)])
     expected = Triple("Dogs", "bark", "orders", False, sense, None, None, None, None)
     assert list(capsrl.triples([sentence])) == [expected]
+
+
+def test_several_texts(labeler):
+    texts = ["Nora sold it. Ivan bought it.", "", "Omar lost it."]
+    found = capsrl.triples(labeler.label(texts), threshold=0.1)
+    assert [each.subject for each in found] == ["Nora", "Ivan", "Omar"]
+    assert len(list(capsrl.triples(labeler.label_many(texts)))) == 3
+    with pytest.raises(capsrl.DataError, match="triples: expected labeled sentences, got 'Omar"):
+        list(capsrl.triples(texts[2:]))
