@@ -65,13 +65,12 @@ def plain(word: str) -> str:
 
 def marker_length(around: Words, first: int, last: int, head: int, role: str) -> int:
     """How many words at the start of a phrase are its preposition or subordinator."""
-    length = 0
-    while first + length < min(last, max(head, first + 1)):
-        at = first + length
-        if not (_is_marker(around, at, role) or _leads_to_marker(around, at, head)):
-            break
-        length += 1
-    return length
+    at = first
+    while at < min(last, max(head, first + 1)) and (
+        _is_marker(around, at, role) or _leads_to_marker(around, at, head)
+    ):
+        at += 1
+    return at - first
 
 
 def _is_marker(around: Words, at: int, role: str) -> bool:
@@ -128,9 +127,8 @@ def is_negated(proposition: "Proposition") -> bool:
     """Whether an AM-NEG, *not* or *never* before the verb, or a negative argument denies it."""
     around, known = proposition.around, proposition.arguments
     denying = [each.word for each in known if each.role == "AM-NEG"]
-    verb = _verb_of(proposition)
-    if around is not None and verb is not None:
-        before = _before(proposition, around, verb)
+    if around is not None:
+        before = _before(proposition, around, _verb_of(proposition))
         denying += [word for word in before if around.form(word) in _NOT]
         last = len(around.words) - 1  # what is not only so is so
         denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
@@ -193,10 +191,10 @@ def tense_of(proposition: "Proposition") -> str | None:
     return "present" if tag in ("VBP", "VBZ") else None
 
 
-def _verb_of(proposition: "Proposition") -> int | None:
+def _verb_of(proposition: "Proposition") -> int:
     """The verb whose auxiliaries count: the predicate, or the light verb of a noun."""
     light = (each.word for each in proposition.arguments if each.role == "AM-LVB")
-    return next(light, proposition.predicate) if proposition.around else None
+    return next(light, proposition.predicate)
 
 
 def _verb_group(proposition: "Proposition") -> list[tuple[str, str]] | None:
@@ -205,7 +203,7 @@ def _verb_group(proposition: "Proposition") -> list[tuple[str, str]] | None:
     It begins with *going to* of *is going to sell*, and with *has* for *'s* where that is not *is*.
     """
     around, verb = proposition.around, _verb_of(proposition)
-    if around is None or verb is None or around.tag(verb) not in _VERB_TAGS:
+    if around is None or around.tag(verb) not in _VERB_TAGS:
         return None
     before = _before(proposition, around, verb)
     found = [*sorted(word for word in before if _is_auxiliary(around, word)), verb]

@@ -56,31 +56,19 @@ def triples(
         for some in sentences:
             yield from triples(some, subjects=subjects, objects=objects, threshold=threshold)
         return
+    shift = sentences.start or 0
     for each in sentences.facts:
         subject = _first(each, subjects)
         object = _first(each, [role for role in objects if subject and role != subject.role])
         probability = each.probability_with_noun("joint_probability")
         is_sure = probability is None or probability >= threshold
         if subject is not None and object is not None and is_sure:
-            yield _triple(each, subject, object, probability, sentences.start or 0)
+            ends = ((part.start, part.end) for part in (subject.core, each, object.core))
+            spans = (None if a is None or b is None else (a + shift, b + shift) for a, b in ends)
+            sense = (each.noun or each).sense
+            words = (subject.text, each.lemma, object.text)
+            yield Triple(*words, each.negated, sense, probability, *spans)
 
 
 def _first(proposition: Proposition, roles: Iterable[str]) -> Argument | None:
     return next((found for role in roles if (found := proposition.get(role))), None)
-
-
-def _triple(
-    proposition: Proposition,
-    subject: Argument,
-    object: Argument,
-    probability: float | None,
-    shift: int,
-) -> Triple:
-    parts = (subject.core, proposition, object.core)
-    spans = (
-        None if part.start is None or part.end is None else (part.start + shift, part.end + shift)
-        for part in parts
-    )
-    sense = (proposition.noun or proposition).sense
-    words = (subject.text, proposition.lemma, object.text)
-    return Triple(*words, proposition.negated, sense, probability, *spans)

@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 
 FORMATS = (*CORPORA, *TABLES)
 _SUFFIXES = {each: name for each, name in (DOCUMENT_SUFFIXES | SUFFIXES).items() if name in FORMATS}
-_PROPOSITION_ROLES = {"A0", "A1", "A2", "A3", "A4"} | {
-    f"AM-{kind}" for kind in ("TMP", "LOC", "CAU", "MNR", "MOD")
-}
+_PROPOSITION_ROLES = {*"A0 A1 A2 A3 A4 AM-TMP AM-LOC AM-CAU AM-MNR AM-MOD".split()}
 COUNTS = ("role", "head", "phrase", "lemma", "predicate", "sense", "document", "valency")
 
 
