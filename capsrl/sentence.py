@@ -92,12 +92,9 @@ class Sentence:
         if isinstance(self.words, str):
             raise TypeError(f"words: expected a sequence of words, got the string {self.words!r}")
         object.__setattr__(self, "words", tuple(self.words))
-        if self.propositions:
-            around = Words(self.words, self.tags, self.lemmas, self.text, self.offsets)
-            filled = (_place(_complete(each, self, None), around) for each in self.propositions)
-            object.__setattr__(self, "propositions", _join_nouns(tuple(filled)))
-        else:
-            object.__setattr__(self, "propositions", ())
+        around = Words(self.words, self.tags, self.lemmas, self.text, self.offsets)
+        filled = (_place(_complete(each, self, None), around) for each in self.propositions)
+        object.__setattr__(self, "propositions", _join_nouns(tuple(filled)))
 
     def __len__(self) -> int:
         return len(self.words)
@@ -196,8 +193,7 @@ def _join_nouns(propositions: tuple[Proposition, ...]) -> tuple[Proposition, ...
     """Give light verbs the propositions of their nouns."""
     for verb in propositions:
         if verb.sense and verb.sense.endswith(".LV"):
-            noun = facts.noun_of(verb, propositions)
-            object.__setattr__(verb, "noun", noun)
+            object.__setattr__(verb, "noun", facts.noun_of(verb, propositions))
     return propositions
 
 

@@ -79,7 +79,7 @@ def stored_at(token: Token) -> Plain | None:
     """What is stored of the proposition whose predicate a token is, or was merged from."""
     data = _data(token.doc)
     found = (data.get(_key(offset)) for offset in range(token.idx, token.idx + len(token)))
-    return next((each for each in found if each is not None), None)
+    return next(filter(None, found), None)
 
 
 def roles_of(token: Token) -> list[tuple[str, str | None]]:
