@@ -132,6 +132,8 @@ def is_negated(proposition: "Proposition") -> bool:
         denying += [word for word in before if around.form(word) in _NOT]
         last = len(around.words) - 1  # what is not only so is so
         denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
+        # Clauses deny what is in them: *he said nobody called*.
+        known = tuple(each for each in known if around.tag(each.word) not in _VERB_TAGS)
     phrases = ((each.role, f"{each.marker or ''} {each.text or each.form}") for each in known)
     return bool(denying) or any(denies(*each) for each in phrases)
 

@@ -1,4 +1,4 @@
-"""Facts of propositions: 474 sentences with expected facts, and the rules one by one."""
+"""Facts of propositions: 482 sentences with expected facts, and the rules one by one."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -61,8 +61,8 @@ def wrong(labeler) -> list[tuple[Case, Case | None]]:
 def test_facts_of_sentences(wrong):
     for case, got in wrong:
         print("expected", *case, "\n     got", *(got or ()))  # noqa: T201
-    assert len(cases()) == 474
-    assert len(wrong) <= 23  # 95 % right
+    assert len(cases()) == 482
+    assert len(wrong) <= 24  # 95 % right
 
 
 def test_roles_that_are_missing():
