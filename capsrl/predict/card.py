@@ -16,6 +16,8 @@ from pathlib import Path
 
 from capsrl.predict.folder import MAX_TEXT, check_file
 
+# These take time in proportion to the text, however many spaces it has: a model may be a stranger's.
+_KEY, _TITLE = re.compile(r"(?m)^(\w+): *([^ \n].*)$"), re.compile(r"(?m)^# +([^ \n].*)$")
 _ITEM = re.compile(r"(?:[-*](?: +|$))?(?:\*\*(.+?)\*\*:? *)?(.*)")
 # Names of languages by their code in front matter; others are shown as they are.
 _LANGUAGES = dict(
@@ -61,12 +63,12 @@ def read_card(folder: Path | None) -> Card:
     check_file(file, limit=MAX_TEXT)
     text = file.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
     front, body = re.fullmatch(r"(?s)(?:---\n(.*?)\n---\n)?(.*)", text).groups()  # type: ignore[union-attr]
-    keys = dict(re.findall(r"(?m)^(\w+): *(.+?) *$", front or ""))
-    title = re.search(r"(?m)^# +(.+?) *$", body)
+    keys = {key: value.rstrip(" ") for key, value in _KEY.findall(front or "")}
+    title = _TITLE.search(body)
     language: str = keys.get("language", "")
     f1_on, f1 = _first_f1(body)
     return Card(
-        title=title[1] if title else folder.resolve().name,
+        title=title[1].rstrip(" ") if title else folder.resolve().name,
         language=_LANGUAGES.get(language.lower()) or language,
         license=keys.get("license", ""),
         f1=f1,

@@ -62,3 +62,12 @@ def test_examples():
         ("News", "It rained."),
         ("", "Dogs bark."),
     )
+
+
+def test_spaces_without_end(tmp_path):
+    """A card may come from anywhere; the square of their number would be hours."""
+    spaces = " " * 1_000_000
+    card = f"---\nlicense: mit{spaces}x\n---\n# A{spaces}x\n"
+    (tmp_path / "README.md").write_text(card)
+    found = read_card(tmp_path)
+    assert (found.license, found.title) == (f"mit{spaces}x", f"A{spaces}x")
