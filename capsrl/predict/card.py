@@ -14,9 +14,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from capsrl.predict.folder import MAX_TEXT, check_file
+from capsrl.predict.folder import check_file
 
-# These take time in proportion to the text, however many spaces it has: a model may be a stranger's.
+_LONGEST = 1 << 17  # bytes of a card: Markdown may take time for the square of that
+# These take time in proportion to the text, however many spaces a stranger's card has.
 _KEY, _TITLE = re.compile(r"(?m)^(\w+): *([^ \n].*)$"), re.compile(r"(?m)^# +([^ \n].*)$")
 _ITEM = re.compile(r"(?:[-*](?: +|$))?(?:\*\*(.+?)\*\*:? *)?(.*)")
 # Names of languages by their code in front matter; others are shown as they are.
@@ -60,7 +61,7 @@ def read_card(folder: Path | None) -> Card:
     file = folder / "README.md"
     if not file.is_file():
         return Card(title=folder.resolve().name, size=size)
-    check_file(file, limit=MAX_TEXT)
+    check_file(file, limit=_LONGEST)
     text = file.read_text(encoding="utf-8", errors="replace").replace("\r\n", "\n")
     front, body = re.fullmatch(r"(?s)(?:---\n(.*?)\n---\n)?(.*)", text).groups()  # type: ignore[union-attr]
     keys = {key: value.rstrip(" ") for key, value in _KEY.findall(front or "")}
