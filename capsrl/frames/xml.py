@@ -17,7 +17,7 @@ from capsrl.errors import DataError, unreadable
 from capsrl.frames.index import FrameIndex, FrameRole, Roleset
 from capsrl.frames.verbnet import Links, name_roles
 
-_EXAMPLE = re.compile(rb"<example\b.*?</example>", re.DOTALL)
+_EXAMPLE = re.compile(rb"<example\b.*", re.DOTALL)
 _VERSIONS = ("verbnet3.4", "verbnet3.3")  # the newest first; links without a version come last
 _CLASS = re.compile(r"[a-z_]+-[\d.]+")  # without subclasses, which name the roles alike
 
@@ -89,7 +89,8 @@ def _parse_or_repair(file: Path) -> Element | None:
     except NotXmlError as error:
         message = str(error)
     try:
-        repaired = _parse_xml(file, _EXAMPLE.sub(b"", file.read_bytes()))
+        *parts, rest = file.read_bytes().split(b"</example>")
+        repaired = _parse_xml(file, b"".join((*(_EXAMPLE.sub(b"", each) for each in parts), rest)))
     except NotXmlError:
         warnings.warn(f"{message}; it is skipped", stacklevel=2)
         return None

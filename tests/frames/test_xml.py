@@ -2,6 +2,7 @@
 
 import os
 import re
+import time
 
 import pytest
 
@@ -256,6 +257,15 @@ def test_broken_examples_are_left_out(tmp_path, frames, right, wrong, message):
     write(tmp_path, bake=BAKE.replace(right, wrong))
     with pytest.warns(UserWarning, match=rf"bake.xml{message}.*; it is read without its examples"):
         assert list(read_frames(tmp_path)) == list(frames)
+
+
+def test_many_examples_without_an_end(tmp_path):
+    """In linear time: it would be ten seconds for these, and hours for some megabytes."""
+    write(tmp_path, good=STIR, other="<frameset>" + "<example>" * 20_000)
+    begin = time.process_time()
+    with pytest.warns(UserWarning, match="other.xml.*; it is skipped"):
+        assert len(read_frames(tmp_path)) == 1
+    assert time.process_time() - begin < 2
 
 
 BOMB = '<!DOCTYPE f [<!ENTITY a "ha"><!ENTITY b "&a;&a;&a;">]>\n' + STIR.replace("stir.01", "&b;")
