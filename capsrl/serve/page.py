@@ -188,7 +188,7 @@ def _proposition_html(
         f'data-steps="{n_steps}" data-sense="{escaped(proposition.sense or "")}">'
         f'<div class="overview"><h3><button type="button" aria-expanded="{json.dumps(is_open)}" '
         f'aria-controls="{name}-detail">{heading_html(proposition)}</button></h3>'
-        f"{phrases_html(sentence, proposition)}</div>"
+        f"{phrases_html(sentence, proposition, tabindex=0 if is_open else -1)}</div>"
         f'<div class="detail" id="{name}-detail"{"" if is_open else " hidden"}>'
         '<div class="figure"><div class="capsrl-drawing">'
         f"{svg_lines(sentence, proposition, max_width=width, steps=True)}</div></div>"

@@ -167,10 +167,10 @@ def second_best_html(sentence: Sentence, proposition: Proposition) -> str:
     )
 
 
-def phrases_html(sentence: Sentence, proposition: Proposition) -> str:
+def phrases_html(sentence: Sentence, proposition: Proposition, *, tabindex: int = 0) -> str:
     """The arguments in the order of the words: role, meaning for this sense, and phrase."""
     items = "".join(
-        f'<li><span class="capsrl-phrase {role_class(part.role)}" tabindex="0">'
+        f'<li><span class="capsrl-phrase {role_class(part.role)}" tabindex="{tabindex}">'
         f"<b>{escaped(part.role)}</b> <em>{escaped(part.meaning or short_meaning(part.role))}</em> "
         f"{_words_html(sentence, part)}{_tip(part.role)}</span></li>"
         for part in proposition.arguments

@@ -259,6 +259,10 @@ def test_opens_labeled_without_asking(browser, url):
     shown, story = page.locator("#iteration-shown"), page.locator("#story")
     playwright.expect(shown).to_have_text("3 of 3")
     assert opened(page).count() == 1 and set(asked) == {"GET"}
+    stops = page.locator(".overview .capsrl-phrase").evaluate_all(
+        "all => all.map((each) => each.tabIndex)"
+    )
+    assert stops == [0, 0, 0, -1, -1]  # those of propositions that are closed are left out
     assert page.get_by_label("English text").input_value() == STORY
     page.get_by_role("button", name="Play").click()
     for step in ("0 of 3", "1 of 3", "2 of 3"):
@@ -629,8 +633,11 @@ def test_keyboard(page):
     page.keyboard.press("Enter")
     assert focused.get_attribute("aria-expanded") == "true"
     assert page.locator("[aria-expanded=true]").count() == opened(page).count() == 1
+    stops = page.locator(".capsrl-phrase[tabindex='0']")
+    n_stops = stops.count()
+    assert n_stops == page.locator(".proposition.open .capsrl-phrase[tabindex='0']").count() > 0
     page.keyboard.press("Enter")
-    assert opened(page).count() == 0
+    assert opened(page).count() == stops.count() == 0
     assert page.locator("#controls").is_hidden()
 
 

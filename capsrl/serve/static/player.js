@@ -68,6 +68,8 @@ export class Player {
     this.detail.hidden = !isOpen;
     this.proposition.querySelector("button").setAttribute("aria-expanded", String(isOpen));
     this.proposition.classList.toggle("open", isOpen);
+    for (const chip of this.proposition.querySelectorAll(".capsrl-phrase"))
+      chip.tabIndex = isOpen ? 0 : -1; // long texts would else have a hundred stops of the Tab key
   }
 
   // Show the roles after an iteration: arcs and rows have a letter per iteration, n for now, p for
