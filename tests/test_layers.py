@@ -28,7 +28,7 @@ MAY_IMPORT = {
     "facts": {"errors"},
     "proposition": {"facts", "capsrl"},
     "sentence": {"errors", "facts", "proposition", "capsrl"},
-    "triples": {"sentence"},
+    "triples": {"errors", "sentence"},
     "settings": set(),
     "config": {"settings"},
     "options": GROUND | {"text"},
