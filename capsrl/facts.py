@@ -16,6 +16,7 @@ _BE = frozenset("be am is are was were been being s re m".split())
 _GET = frozenset("get gets got gotten getting".split())
 _HAVE = frozenset("have has had having ve d".split())
 _DO = frozenset("do does did".split())
+_PERFECT = frozenset("been had got gone come become happened arrived disappeared died".split())
 _AUXILIARIES = _BE | _GET | _HAVE | _DO
 _FUTURE = frozenset("will shall".split())
 _MODALS = {"ca": "can", "wo": "will", "sha": "shall", "ll": "will", "d": "would"}
@@ -210,13 +211,9 @@ def _verb_group(proposition: "Proposition") -> list[tuple[str, str]] | None:
     before = _before(proposition, around, verb)
     found = [*sorted(word for word in before if _is_auxiliary(around, word)), verb]
     forms = [around.form(word) for word in found]
-    if forms[0] == "s" and around.tag(verb) in ("VBN", "VBD"):
+    if forms[0] == "s" and found[0] < verb and around.tag(verb) in ("VBN", "VBD"):
         agents = (each.word for each in proposition.all_arguments if each.role == "A0")
-        if (
-            forms[1] in ("been", "had", "got")
-            or len(forms) == 2
-            and min(agents, default=verb) < verb
-        ):
+        if forms[1] in _PERFECT or len(forms) == 2 and min(agents, default=verb) < verb:
             forms[0] = "has"
     group = [(form, around.tag(word)) for form, word in zip(forms, found, strict=True)]
     to = [around.form(word) for word in range(max(0, found[0] - 2), found[0])]
