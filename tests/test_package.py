@@ -205,6 +205,15 @@ def test_a_pipe_that_is_closed_early(tmp_path):
     assert process.returncode == 141
 
 
+def test_a_table_for_a_pipe_that_is_closed():
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "capsrl", "frames", "take"]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
 def test_public_names_are_there_and_documented():
     for name in capsrl.__all__:
         thing = getattr(capsrl, name)

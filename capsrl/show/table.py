@@ -29,13 +29,18 @@ _NAMES = "A name after a number is the role that was most probable then."
 _OTHERS = "Roles in parentheses are not in the result."
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # rich would exit with 1
+
+
 def make_console(file: TextIO | None = None) -> Console:
     """A console for the tables, as wide as the terminal; plain text of fixed width elsewhere."""
     file = sys.stdout if file is None else file
     # Environment variables such as FORCE_COLOR must not change what goes into a file.
     plain: dict[str, Any] = {"width": WIDTH, "force_terminal": False, "no_color": True}
     kind = {"color_system": "auto"} if file.isatty() else {"color_system": None, **plain}
-    return Console(file=file, highlight=False, markup=False, emoji=False, **kind)
+    return _Console(file=file, highlight=False, markup=False, emoji=False, **kind)
 
 
 def table_parts(sentences: Iterable[Sentence], *, trace: bool = False) -> Iterator[RenderableType]:
