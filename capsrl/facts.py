@@ -18,7 +18,6 @@ _HAVE = frozenset("have has had having ve d".split())
 _DO = frozenset("do does did".split())
 _PERFECT = frozenset("been had got gone come become happened arrived disappeared died".split())
 _AUXILIARIES = _BE | _GET | _HAVE | _DO
-_FUTURE = frozenset("will shall".split())
 _MODALS = {"ca": "can", "wo": "will", "sha": "shall", "ll": "will", "d": "would"}
 _NOT = frozenset("not never nt nor neither".split())
 # After *no* in what is no numbered argument: *in no way*, but not *with no help*.
@@ -131,8 +130,8 @@ def is_negated(proposition: "Proposition") -> bool:
     if around is not None:
         before = _before(proposition, around, _verb_of(proposition))
         denying += [word for word in before if around.form(word) in _NOT]
-        last = len(around.words) - 1  # what is not only so is so
-        denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
+        # What is not only so is so.
+        denying = [at for at in denying if _ONLY.isdisjoint(around.words[at + 1 : at + 2])]
         # Clauses deny what is in them: *he said nobody called*.
         known = tuple(each for each in known if around.tag(each.word) not in _VERB_TAGS)
     phrases = ((each.role, f"{each.marker or ''} {each.text or each.form}") for each in known)
@@ -148,10 +147,10 @@ def denies(role: str, phrase: str) -> bool:
     if not text or role.startswith(("R-", "AM-DIS", "AM-PRR", "AM-LVB")):
         return False
     if role.startswith("AM-"):
-        is_never = text[0] == "no" and text[1:2] != [] and text[1] in _NO_MORE
+        is_never = text[0] == "no" and not _NO_MORE.isdisjoint(text[1:2])
         return text[0] in ("never", "nowhere") or is_never or at_no_time
     if text[0] == "not":  # not so of: not only Ann, not until May
-        return text[1:2] != [] and text[1] in _NOT_SOME
+        return not _NOT_SOME.isdisjoint(text[1:2])
     if text[0] == "no":  # nor is it: no matter how, no more than ten
         return len(text) > 1 and text[1] != "matter" and text[2:3] != ["than"]
     return text[0] in _NOBODY
@@ -187,7 +186,7 @@ def tense_of(proposition: "Proposition") -> str | None:
         return None
     (first, tag), *others = group
     has = [form in _HAVE for form, _ in group[:-1]]
-    if first == "going to" or (tag == "MD" and _MODALS.get(first, first) in _FUTURE):
+    if first == "going to" or (tag == "MD" and _MODALS.get(first, first) in ("will", "shall")):
         return "future"
     if tag == "VBD" or any(has[1:]) or has[:1] == [True] and others[0][1] in ("VBN", "VBD"):
         return "past" if tag in ("MD", "VBD", "VBP", "VBZ") else None

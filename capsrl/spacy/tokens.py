@@ -116,8 +116,7 @@ def proposition_at(token: Token) -> TokenProposition | None:
 
 def sense_at(token: Token) -> str:
     """The value of `token._.sense`: that of a predicate, empty for other tokens."""
-    found = stored_at(token)
-    return (found["sense"] or "") if found else ""
+    return (stored_at(token) or {}).get("sense") or ""
 
 
 def roles_at(token: Token) -> list[str]:
