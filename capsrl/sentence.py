@@ -142,6 +142,8 @@ class Sentence:
         if self.text is None or self.offsets is None or self.extent is None:
             return self
         first, last = self.extent
+        if (first, last) == (0, len(self.text)):  # the most frequent case, where offsets stay
+            return replace(self, start=self.start or 0)
         offsets = tuple((start - first, end - first) for start, end in self.offsets)
         text, start = self.text[first:last], (self.start or 0) + first
         bare = replace(self, text=text, start=start, offsets=offsets, propositions=())

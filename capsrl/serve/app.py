@@ -185,7 +185,8 @@ class Service:
             response.cancel()  # takes the request out of the queue
             label_request.dropped.set()  # ends the work on it, if that has begun
             gone.cancel()
-            await asyncio.gather(response, gone, return_exceptions=True)
+            if not response.done():
+                await asyncio.gather(response, gone, return_exceptions=True)
         message = f"the server is too busy, or the text too long, to answer within {seconds:g} s"
         raise HTTPException(503, message, {"Retry-After": "5"})
 
