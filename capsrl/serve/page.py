@@ -157,9 +157,8 @@ class _Page:
             best = max(propositions, key=lambda each: len(each.arguments), default=None)
             html += f'<li data-s="{s}">'
             for each in propositions or (None,):
-                shown = (
-                    f' data-p="{each.predicate}"{" hidden" * (each is not best)}' if each else ""
-                )
+                hidden = " hidden" * (each is not best)
+                shown = f' data-p="{each.predicate}"{hidden}' if each else ""
                 line = line_html(sentence, each, f"s{s}")
                 html += f'<h2 class="capsrl-line sentence" dir="auto"{shown}>{line}</h2>'
             for each in propositions:
