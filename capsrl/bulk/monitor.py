@@ -221,6 +221,14 @@ def find_done(plan: Plan, folder: Folder) -> tuple[NDArray[np.int64], Totals]:
     return done, counts
 
 
+def find_damaged(plan: Plan, folder: Folder) -> Iterator[str]:
+    """The names of finished outputs that are missing, or not as the log says."""
+    done, _ = find_done(plan, folder)
+    finished = {str(event.get("shard")) for event in read_events(folder) if "sha256" in event}
+    missing = map(int, np.flatnonzero(done < 0))
+    return (plan.name(shard) for shard in missing if str(shard) in finished)
+
+
 def is_alive(pid: int) -> bool:
     """Whether this machine has a process with this number."""
     if os.name != "posix":  # where the signal 0 would end it

@@ -6,7 +6,15 @@ import os
 
 import pytest
 
-from capsrl.bulk.monitor import Monitor, RunLog, find_done, is_alive, read_events, read_status
+from capsrl.bulk.monitor import (
+    Monitor,
+    RunLog,
+    find_damaged,
+    find_done,
+    is_alive,
+    read_events,
+    read_status,
+)
 from capsrl.bulk.plan import Plan
 from capsrl.bulk.storage import Folder
 from capsrl.bulk.tasks import Task
@@ -56,6 +64,7 @@ def test_a_shard_is_done_if_it_has_an_output_and_counts(plan, folder):
         folder.write(plan.name(shard), b"abc")
     sizes, counts = find_done(plan, folder)
     assert (sizes.tolist(), counts.sentences) == ([3, 3, -1, -1], 6)
+    assert list(find_damaged(plan, folder)) == [plan.name(3)]  # counted, but not there
 
 
 def test_an_output_that_is_not_as_in_the_log_is_made_again(plan, folder):

@@ -1,12 +1,18 @@
-"""`capsrl check`: damage in models, checkpoints and soft labels."""
+"""`capsrl check`: damage in models, checkpoints, soft labels and outputs of bulk."""
 
+import hashlib
 import shutil
 
 import pytest
 
+from capsrl.bulk.monitor import RunLog
+from capsrl.bulk.plan import PLAN, Plan
+from capsrl.bulk.storage import Folder
 from capsrl.files.sealing import PLACE, seal
 from capsrl.models import find_model
 from capsrl.predict.folder import MANIFEST, shard_name
+from capsrl.tables.pipeline import Totals
+from tests.helpers.bulk_plans import SETTINGS, planned
 
 
 def flip(file):
@@ -45,6 +51,26 @@ def test_a_folder_of_models_and_checkpoints(capsrl, tmp_path):
     done = capsrl("check", tmp_path)
     assert done.code == 2 and done.out.count(": whole\n") == 1
     assert f"{file}: damaged" in done.err and f"{MANIFEST}: not JSON" in done.err
+
+
+def test_outputs_of_bulk(capsrl, tmp_path):
+    folder = Folder(str(tmp_path / "out"))
+    plan = Plan(SETTINGS, 10, [planned("a", 40, 10)])
+    plan.write(folder)
+    log = RunLog(folder)
+    for shard in (0, 1, 2):
+        folder.write(plan.name(shard), b"abc")
+        digest = hashlib.sha256(b"abc").hexdigest()
+        log.write("shard", shard=shard, **Totals().to_dict(), size=3, sha256=digest)
+    assert capsrl("check", tmp_path).out == f"{tmp_path / 'out'}: whole\n"
+    flip(tmp_path / "out" / plan.name(1))
+    (tmp_path / "out" / plan.name(2)).unlink()
+    done = capsrl("check", tmp_path)
+    assert (done.code, done.out) == (2, "")
+    for shard in (1, 2):
+        assert f"{tmp_path}/out/{plan.name(shard)}: missing, or not as the log says" in done.err
+    (tmp_path / "out" / PLAN).write_text('{"format": 2}\n')
+    assert f"{PLAN}: not a plan of capsrl bulk" in capsrl("check", tmp_path).err
 
 
 def test_nothing_to_check(capsrl, tmp_path):
