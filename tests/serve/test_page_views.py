@@ -37,6 +37,11 @@ _TOUCHING = """() => [...document.querySelectorAll(".detail:not([hidden]) tr")].
 }).concat([...document.querySelectorAll(".detail:not([hidden]) .capsrl-words b")]
   .filter((word) => word.getClientRects().length > 1).map((word) => word.innerText))"""
 
+# Whether the drawing was made for this window: the page asks again for one that is too wide.
+_FITS = """() => !document.querySelector("[aria-busy]")
+  && [...document.querySelectorAll(".detail:not([hidden]) svg")].every((line) =>
+    line.viewBox.baseVal.width <= document.querySelector("#probe > *").clientWidth + 8)"""
+
 # Phrases of the sentence whose role is, even in part, on another line than their last word.
 _TORN = """() => [...document.querySelectorAll(".sentence:not([hidden]) [data-role]")]
   .filter((mark) => {
@@ -80,6 +85,7 @@ def check_start(page: "Page") -> None:
 
 def check_proposition(page: "Page") -> None:
     """The colored sentence, chips, drawing and table say the same, in the order of the words."""
+    page.wait_for_function(_FITS)
     marks = page.locator(".sentence:visible [data-role]").evaluate_all(
         "all => all.map((each) => each.dataset.role)"
     )
