@@ -34,7 +34,7 @@ install: $(VENV)/dev
 
 demo: $(VENV)/label
 	$(BIN)/capsrl label "Mira sold her bicycle to a neighbour because she never used it."
-	$(BIN)/capsrl label --trace "I consider Omar a friend."
+	$(BIN)/capsrl label --trace "They elected her president."
 
 # Two processes; each file of tests stays in one of them, since its fixtures are shared.
 test: install
