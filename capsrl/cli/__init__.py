@@ -45,7 +45,7 @@ _COMMANDS = {
     "train": ("Your own models", "Train a model from a recipe."),
     "calibrate": ("Your own models", "Calibrate the probabilities of a model on a gold file."),
     "export": ("Your own models", "Export a model to ONNX, to run without torch."),
-    "check": ("Your own models", "Look for damage in models, checkpoints and soft labels."),
+    "check": ("Your own models", "Look for damage in models, checkpoints and output of bulk."),
     "evaluate": ("Your own models", "Label a gold file with a model and score the result."),
 }
 
