@@ -1,6 +1,8 @@
 """`capsrl check MODEL|FOLDER`: look for damage."""
 
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 from capsrl.bulk.monitor import find_damaged
 from capsrl.bulk.plan import PLAN, read_plan
@@ -17,29 +19,23 @@ from capsrl.predict.manifest import find_damage
 def check_command(folder: str) -> None:
     """Compare models, checkpoints, soft labels and outputs of bulk with their SHA-256.
 
-    Prints every model and file that is whole, and exits with 2 if any is damaged or none is found.
-    In FOLDER, all folders are searched.
+    Prints every model, file and output that is whole, and exits with 2 if any is damaged or none is
+    found. In FOLDER, all folders are searched.
     """
     root, whole = find_model(folder), []
     damages: list[CapsrlError] = []
-    manifests = sorted(root.rglob(MANIFEST))
-    for file in (*manifests, *sorted(root.rglob("*.safetensors"))):
+    models = sorted(file.parent for file in root.rglob(MANIFEST))
+    files = sorted(root.rglob("*.safetensors"))
+    outputs = sorted(file.parent for file in root.rglob(PLAN))
+    for path in (*models, *files, *outputs):
         try:
-            if file in manifests:
-                found = list(find_damage(file.parent, thorough=True))
-                damages += found
-                whole += [] if found else [file.parent]
-            elif not any(each.parent in file.parents for each in manifests) and check_seal(file):
-                whole.append(file)
+            found = _damages_of(path, models)
         except CapsrlError as error:
-            damages.append(error)
-    for folder_of_bulk in sorted(file.parent for file in root.rglob(PLAN)):
-        try:
-            damaged = _damaged_outputs(Folder(str(folder_of_bulk)))
-            damages += damaged
-            whole += [] if damaged else [folder_of_bulk]
-        except CapsrlError as error:
-            damages.append(error)
+            found = [error]
+        if found:
+            damages += found
+        elif found is not None:
+            whole.append(path)
     sys.stdout.writelines(f"{path}: whole\n" for path in whole)
     if not damages and not whole:
         raise ModelError(
@@ -49,10 +45,16 @@ def check_command(folder: str) -> None:
         raise ModelError("\n".join(map(str, damages)))
 
 
-def _damaged_outputs(folder: Folder) -> list[DataError]:
-    plan = read_plan(folder)
-    advice = "run the same capsrl bulk command again"
-    return [
-        DataError(f"{folder.url}/{name}: missing, or not as the log says: {advice}")
-        for name in (find_damaged(plan, folder) if plan else ())
-    ]
+def _damages_of(path: Path, models: Sequence[Path]) -> Sequence[CapsrlError] | None:
+    """The damages of a model, a file or an output of bulk; None if nothing says how it was."""
+    if path in models:
+        return list(find_damage(path, thorough=True))
+    if path.suffix == ".safetensors":
+        is_sealed = not any(model in path.parents for model in models) and check_seal(path)
+        return [] if is_sealed else None
+    plan = read_plan(Folder(str(path))) if (path / "data").is_dir() else None
+    if plan is None:
+        return None
+    told = "missing, or not as the log says; run the same capsrl bulk command again"
+    names = find_damaged(plan, Folder(str(path)))
+    return [DataError(f"{path}/{name}: {told}") for name in names]
