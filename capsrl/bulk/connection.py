@@ -55,11 +55,11 @@ def connected(address: str | None, *, n_cpus: int | None = None) -> Iterator[int
                     _temp_dir=temporary,
                     **_QUIET,
                 )
-            except Exception as error:  # of any kind, such as 30 s without an answer
-                reason = first_line(error)
+            except Exception as error:  # after 30 s without an answer Ray raises just that
                 raise ConfigError(
-                    f"Ray did not start on this machine: {reason}; run the same command again"
-                ) from None
+                    f"Ray did not start on this machine: {first_line(error)}; "
+                    "if the machine was busy, run the same command again"
+                ) from error
         else:
             _connect(address)
         for number, handler in handlers.items():  # Ray has its own, which lose temporary files

@@ -40,7 +40,9 @@ def file_system_of(url: str) -> "tuple[RemoteFiles, str]":
         raise ConfigError(f"{url}: URLs need fsspec: {install_hint('tables')}") from None
     try:
         system, path = fsspec.core.url_to_fs(url)
-    except Exception as error:  # of any kind: no such package, protocol, archive or server
+    # Each file system raises its own: ImportError, OSError, TypeError for missing options.
+    # Not `from error`, whose message may have the password of the URL.
+    except Exception as error:
         raise ConfigError(f"{url}: expected a URL that fsspec can open, got: {error}") from None
     return RemoteFiles(system, url), path
 
