@@ -130,8 +130,8 @@ def is_negated(proposition: "Proposition") -> bool:
     if around is not None:
         before = _before(proposition, around, _verb_of(proposition))
         denying += [word for word in before if around.form(word) in _NOT]
-        # What is not only so is so.
-        denying = [at for at in denying if _ONLY.isdisjoint(around.words[at + 1 : at + 2])]
+        last = len(around.words) - 1  # what is not only so is so
+        denying = [word for word in denying if around.form(min(word + 1, last)) not in _ONLY]
         # Clauses deny what is in them: *he said nobody called*.
         known = tuple(each for each in known if around.tag(each.word) not in _VERB_TAGS)
     phrases = ((each.role, f"{each.marker or ''} {each.text or each.form}") for each in known)
