@@ -5,6 +5,7 @@ length. Padding therefore always comes last, and a sentence has the same states 
 batch. Packed sequences would do the same, but need the lengths on the host and cannot be exported.
 """
 
+import importlib.util
 from collections.abc import Sequence
 
 import torch
@@ -69,6 +70,14 @@ def read_words(of_words: Tensor, of_state: Tensor, bias: Tensor, kept: Tensor) -
     return torch.stack(states, 2)
 
 
+def can_scan(words: Tensor) -> bool:
+    """Whether one kernel can read all words (recurrence.py): on a GPU, in bf16, with Triton."""
+    if not words.is_cuda or not torch.is_autocast_enabled("cuda"):
+        return False
+    is_bf16 = torch.get_autocast_dtype("cuda") == torch.bfloat16
+    return is_bf16 and importlib.util.find_spec("triton") is not None
+
+
 class BiLSTM(nn.Module):
     """Stacked bidirectional LSTM with variational dropout.
 
@@ -124,7 +133,8 @@ class BiLSTM(nn.Module):
 
     def _read(self, lstms: Sequence[nn.Module], words: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run both directions of a layer: B T E each -> B T H each."""
-        if isinstance(lstms[0], nn.LSTM) and not (self.training and self.recurrent_dropout):
+        is_plain, scans = isinstance(lstms[0], nn.LSTM), can_scan(words[0])
+        if is_plain and not (self.training and (self.recurrent_dropout or scans)):
             return [lstm(own)[0] for lstm, own in zip(lstms, words, strict=True)]
         # In floats also where words are bf16: what a sentence adds up in a memory needs the digits.
         dtype = torch.promote_types(words[0].dtype, torch.float32)
@@ -132,7 +142,13 @@ class BiLSTM(nn.Module):
         kept = variational_dropout(ones, self.recurrent_dropout, training=self.training)
         of_word, of_state, bias = map(torch.stack, zip(*map(_weights, lstms), strict=True))
         of_words = torch.einsum("dbte,dge->dbtg", torch.stack(tuple(words)), of_word)
-        return read_words(of_words, of_state, bias, kept.view(2, -1, self.width // 2)).unbind(0)
+        kept = kept.view(2, -1, self.width // 2)
+        if is_plain and scans:
+            from capsrl.network.recurrence import scan  # only on such a machine
+
+            given = of_words + bias[:, None, None].to(of_words.dtype)
+            return scan(given, of_state, kept).unbind(0)
+        return read_words(of_words, of_state, bias, kept).unbind(0)
 
 
 def _weights(lstm: nn.Module) -> tuple[Tensor, Tensor, Tensor]:

@@ -1,0 +1,165 @@
+"""The words of an LSTM one after the other, in one kernel for a GPU.
+
+Started from Python, the small operations of every word take far longer than the work they do. Here
+a block of the GPU reads some sentences from the first word to the last; the weights come from its
+cache again for every word. Triton comes with torch for NVIDIA's GPUs.
+"""
+
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+from torch.nn import functional
+
+_ROWS = 16  # sentences of a block
+_UNITS = 64  # a block computes this many units at a time
+_WARPS = 4  # of a block
+
+
+def scan(given: Tensor, of_state: Tensor, kept: Tensor) -> Tensor:
+    """The states of both directions; as `read_words` in encoder.py, without a highway.
+
+    given     2 B T 4H  what the words give to the gates
+    of_state  2 4H H    what a state gives to them
+    kept      2 B H     factors on the state that a word passes on to the next one
+    ->        2 B T H
+    """
+    n_rows, width = kept.shape[1:]
+    rows, units = -n_rows % _ROWS, -width % _UNITS
+    # Without biases, units that are not there stay 0.
+    given = functional.pad(given.unflatten(-1, (4, width)), (0, units, 0, 0, 0, 0, 0, rows))
+    weights = of_state.to(given.dtype).unflatten(1, (4, width))
+    weights = functional.pad(weights, (0, units, 0, units))
+    kept = functional.pad(kept, (0, units, 0, rows))
+    states: Tensor = _Scan.apply(given.contiguous(), weights.contiguous(), kept.contiguous())
+    return states[:, :n_rows, :, :width]
+
+
+class _Scan(torch.autograd.Function):
+    """given 2 B T 4 H, weights 2 4 H H, kept 2 B H -> 2 B T H, where kernels fit B and H."""
+
+    @staticmethod
+    def forward(ctx: Any, given: Tensor, weights: Tensor, kept: Tensor) -> Tensor:
+        _, n_rows, n_words, _, width = given.shape
+        gates = torch.empty_like(given, dtype=torch.float32)
+        # One more word, before the first.
+        memory = gates.new_zeros(2, n_rows, n_words + 1, width)
+        passed = torch.zeros_like(memory, dtype=given.dtype)
+        states = gates.new_empty(2, n_rows, n_words, width)
+        _read_forward[n_rows // _ROWS, 2](
+            given, weights, kept, gates, memory, passed, states,
+            n_words, width, _ROWS, _UNITS, num_warps=_WARPS,
+        )  # fmt: skip
+        ctx.save_for_backward(weights, kept, gates, memory, passed)
+        return states
+
+    @staticmethod
+    def backward(ctx: Any, *of_states: Tensor) -> tuple[Tensor, Tensor, None]:
+        weights, kept, gates, memory, passed = ctx.saved_tensors
+        _, n_rows, n_words, _, width = gates.shape
+        # One more word, after the last.
+        of_gates = gates.new_zeros(2, n_rows, n_words + 1, 4, width, dtype=weights.dtype)
+        of_memory = torch.zeros_like(kept)
+        _read_backward[n_rows // _ROWS, 2](
+            of_states[0].contiguous(), weights, kept, gates, memory, of_gates, of_memory,
+            n_words, width, _ROWS, _UNITS, num_warps=_WARPS,
+        )  # fmt: skip
+        of_given = of_gates[:, :, :n_words]
+        of_weights = torch.einsum("dbtgh,dbtk->dghk", of_given, passed[:, :, :n_words])
+        return of_given, of_weights, None
+
+
+@triton.jit
+def _tanh(x):
+    return 2 * tl.sigmoid(2 * x) - 1
+
+
+@triton.jit(do_not_specialize=["n_words"])
+def _read_forward(
+    given, weights, kept, gates, memory, passed, states,
+    n_words, H: tl.constexpr, ROWS: tl.constexpr, UNITS: tl.constexpr,
+):  # fmt: skip
+    """Arguments as in _Scan.forward; i, f, g and o are the gates."""
+    side = tl.program_id(1)
+    row = side * tl.num_programs(0) * ROWS + tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    unit = tl.arange(0, UNITS)
+    weights += side * 4 * H * H
+    for t in range(n_words):
+        at = row * n_words + t
+        before = row * (n_words + 1) + t
+        for first in range(0, H, UNITS):
+            here = first + unit[None, :]
+            sum_i = tl.zeros((ROWS, UNITS), tl.float32)
+            sum_f = tl.zeros((ROWS, UNITS), tl.float32)
+            sum_g = tl.zeros((ROWS, UNITS), tl.float32)
+            sum_o = tl.zeros((ROWS, UNITS), tl.float32)
+            for other in range(0, H, UNITS):
+                state = tl.load(passed + before * H + other + unit[None, :])
+                weight = weights + here * H + other + unit[:, None]
+                sum_i = tl.dot(state, tl.load(weight), sum_i)
+                sum_f = tl.dot(state, tl.load(weight + H * H), sum_f)
+                sum_g = tl.dot(state, tl.load(weight + 2 * H * H), sum_g)
+                sum_o = tl.dot(state, tl.load(weight + 3 * H * H), sum_o)
+            word = given + at * 4 * H + here
+            i = tl.sigmoid(sum_i + tl.load(word))
+            f = tl.sigmoid(sum_f + tl.load(word + H))
+            g = _tanh(sum_g + tl.load(word + 2 * H))
+            o = tl.sigmoid(sum_o + tl.load(word + 3 * H))
+            content = f * tl.load(memory + before * H + here) + i * g
+            state = o * _tanh(content)
+            gate = gates + at * 4 * H + here
+            tl.store(gate, i)
+            tl.store(gate + H, f)
+            tl.store(gate + 2 * H, g)
+            tl.store(gate + 3 * H, o)
+            tl.store(memory + (before + 1) * H + here, content)
+            tl.store(states + at * H + here, state)
+            state *= tl.load(kept + row * H + here)
+            tl.store(passed + (before + 1) * H + here, state.to(passed.dtype.element_ty))
+        tl.debug_barrier()  # the next word needs the states of all units
+
+
+@triton.jit(do_not_specialize=["n_words"])
+def _read_backward(
+    of_states, weights, kept, gates, memory, of_gates, of_memory,
+    n_words, H: tl.constexpr, ROWS: tl.constexpr, UNITS: tl.constexpr,
+):  # fmt: skip
+    """of_states, of_gates and of_memory are gradients; the others as in _Scan.backward."""
+    side = tl.program_id(1)
+    row = side * tl.num_programs(0) * ROWS + tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
+    unit = tl.arange(0, UNITS)
+    weights += side * 4 * H * H
+    for number in range(n_words):
+        t = n_words - 1 - number
+        at = row * n_words + t
+        before = row * (n_words + 1) + t
+        for first in range(0, H, UNITS):
+            here = first + unit[None, :]
+            of_state = tl.zeros((ROWS, UNITS), tl.float32)
+            for other in range(0, 4 * H, UNITS):
+                of_gate = tl.load(of_gates + (before + 1) * 4 * H + other + unit[None, :])
+                weight = tl.load(weights + (other + unit[:, None]) * H + here)
+                of_state = tl.dot(of_gate, weight, of_state)
+            of_state *= tl.load(kept + row * H + here)
+            of_state += tl.load(of_states + at * H + here)
+            gate = gates + at * 4 * H + here
+            i = tl.load(gate)
+            f = tl.load(gate + H)
+            g = tl.load(gate + 2 * H)
+            o = tl.load(gate + 3 * H)
+            content = _tanh(tl.load(memory + (before + 1) * H + here))
+            of_content = of_state * o * (1 - content * content)
+            of_content += tl.load(of_memory + row * H + here)
+            tl.store(of_memory + row * H + here, of_content * f)
+            to = of_gates + before * 4 * H + here
+            kind = of_gates.dtype.element_ty
+            tl.store(to, (of_content * g * i * (1 - i)).to(kind))
+            last = tl.load(memory + before * H + here)
+            tl.store(to + H, (of_content * last * f * (1 - f)).to(kind))
+            tl.store(to + 2 * H, (of_content * i * (1 - g * g)).to(kind))
+            tl.store(to + 3 * H, (of_state * content * o * (1 - o)).to(kind))
+        tl.debug_barrier()
