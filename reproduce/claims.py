@@ -264,23 +264,19 @@ def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None
     return Evidence(f"rank correlation {signed(rank)} over {counted(len(found), 'training file')}")
 
 
-def sizes_evidence(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
+def _sizes(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
     """Compare the gain with the fewest training sentences with the gain with all of them."""
-    gains = {}
-    for cell in corpus.cells:
-        if cell.first.axes.keys() <= {"sentences"}:
-            new, old = (
-                cell.by_seed(v, claim.where, claim.measure) for v in (claim.left, claim.right)
-            )
-            found = sample(new[seed] - old[seed] for seed in sorted(new.keys() & old.keys()))
-            if found is not None:
-                gains[int(cell.first.axes.get("sentences", 0))] = found
-    few = min((size for size in gains if size), default=None)
-    if few is None or 0 not in gains:
+    gains, shown = [], []
+    for size, cell in corpus.sizes.items():
+        new, old = (cell.by_seed(v, claim.where, claim.measure) for v in (claim.left, claim.right))
+        found = sample(new[seed] - old[seed] for seed in sorted(new.keys() & old.keys()))
+        difference = cell.difference(claim.left, claim.right, claim.where, claim.measure)
+        if found is not None and difference is not None:
+            gains.append(found)
+            shown.append(f"{size}: {gain(difference)}")
+    if len(gains) < 2:
         return None
-    parts = [f"{size:,}: {gain(student(gains[size]))}" for size in sorted(gains) if size]
-    parts.append(f"all: {gain(student(gains[0]))}")
-    return Evidence("; ".join(parts), welch(gains[few], gains[0]))
+    return Evidence("; ".join(shown), welch(gains[0], gains[-1]))
 
 
 TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {
@@ -294,7 +290,7 @@ TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {
     "converge": _converge,
     "growth": _growth,
     "changes": _changes,
-    "sizes": sizes_evidence,
+    "sizes": _sizes,
 }
 LANGUAGE_TESTS: Mapping[str, Callable[[Sequence[CorpusRuns], Claim], Evidence | None]] = {
     "languages": _languages,

@@ -73,6 +73,13 @@ class CorpusRuns:
         found = {(run.uniqueness, run.iterations) for run in self.runs if run.variant == "capsule"}
         return sorted(found, key=lambda setting: (-setting[0], setting[1]))
 
+    @property
+    def sizes(self) -> dict[str, "CorpusRuns"]:
+        """The cells that differ in their number of training sentences alone: 1,000, ..., all."""
+        cells = [cell for cell in self.cells if cell.first.axes.keys() <= {"sentences"}]
+        found = {int(cell.first.axes.get("sentences", 0)): cell for cell in cells}
+        return {f"{n:,}" if n else "all": found[n] for n in sorted(found, key=lambda n: n or 1e99)}
+
     def runs_of(self, variant: str) -> tuple[RunResult, ...]:
         """The runs of a variant at the main setting, by seed."""
         variant = variant.removesuffix(DECODER)
@@ -228,6 +235,18 @@ def _check_once(name: str, runs: list[RunResult]) -> None:
                 f"corpus {name}: expected one run of {variant} with {times}uniqueness "
                 f"{uniqueness:g} and seed {seed}, got {count}; delete all but one"
             )
+
+
+def gains_by_size(corpus: CorpusRuns, more: str, name: str, measure: str) -> dict[str, Difference]:
+    """How much higher CapsuleNet scores than the baseline, by number of training sentences.
+
+    more  "" or DECODER, for both
+    """
+    found = {
+        size: cell.difference("capsule+global" + more, "baseline" + more, name, measure)
+        for size, cell in corpus.sizes.items()
+    }
+    return {size: difference for size, difference in found.items() if difference is not None}
 
 
 def gains(corpora: Iterable[CorpusRuns], measure: str) -> list[tuple[CorpusRuns, Difference]]:

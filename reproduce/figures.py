@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from capsrl.config import ROUTED
 from reproduce import published
 from reproduce.claims import CHANGE_STEPS
-from reproduce.corpora import CorpusRuns, gains
+from reproduce.corpora import DECODER, SETS, CorpusRuns, gains, gains_by_size
 from reproduce.results import NO_ROLE
 from reproduce.stats import Difference, Sample
 from reproduce.tables import SHOWN
@@ -212,6 +212,30 @@ def plot_languages(figure: Figure, corpora: Sequence[CorpusRuns]) -> None:
             panels[0].plot(new - old, y + 0.22, "x", color=ORANGE, label=label)
     panels[0].set_yticks(range(len(names)), names)
     panels[0].set_ylim(len(names) - 0.4, -0.6)
+    _draw_legend(figure, panels[0])
+
+
+@as_svg
+def plot_sizes(figure: Figure, corpus: CorpusRuns) -> None:
+    """What refinement adds by number of training sentences, alone and beside the decoder."""
+    names = [name for name in ("test", "ood") if name in corpus.sets]
+    panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
+    styles = {"": (BLUE, "o", "both alone"), DECODER: (ORANGE, "s", "both with the decoder")}
+    for axes, name in zip(panels, names, strict=True):
+        for shift, (more, (color, marker, label)) in zip(
+            (-0.06, 0.06), styles.items(), strict=True
+        ):
+            found = gains_by_size(corpus, more, name, "EM")
+            places = [list(corpus.sizes).index(size) + shift for size in found]
+            bars = [math.nan if each.half is None else each.half for each in found.values()]
+            means = [each.mean for each in found.values()]
+            style = {"fmt": f"{marker}-", "color": color, "capsize": 3, "label": label}
+            axes.errorbar(places, means, yerr=bars, **style)
+        axes.axhline(0, color=BLACK, linewidth=1)
+        axes.grid(axis="y")
+        axes.set_xticks(range(len(corpus.sizes)), list(corpus.sizes))
+        axes.set(title=SETS[name], xlabel="training sentences")
+    panels[0].set_ylabel("EM, CapsuleNet minus baseline")
     _draw_legend(figure, panels[0])
 
 

@@ -119,6 +119,8 @@ class _Workers:
     def __init__(self, folder: Path, device: str | None, *, threads: int) -> None:
         self.running: dict[Connection, tuple[PlannedRun, BaseProcess]] = {}
         self._arguments = (folder, device, code_version(), threads)
+        # Else batches of many shapes leave gaps in the memory of a GPU, which others then lack.
+        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 
     def start(self, run: PlannedRun, states: Path | None) -> None:
         context = multiprocessing.get_context("spawn")

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 from reproduce import published
-from reproduce.claims import read_claims, sizes_evidence
-from reproduce.corpora import DECODER, SETS, CorpusRuns, gains_by_language
+from reproduce.corpora import DECODER, SETS, CorpusRuns, gains_by_language, gains_by_size
 from reproduce.formatting import gain, signed
 from reproduce.stats import Difference, sample, student
 
@@ -37,7 +36,8 @@ def verdict(corpora: Sequence[CorpusRuns], full: Sequence[CorpusRuns]) -> list[s
         f"**Refinement against the baseline** (paper +0.57 F1, +1.63 EM on test): "
         f"{_compare(full, MODEL, BASELINE)}.",
         f"**Refinement against the baseline with a decoder that allows each core role once**: "
-        f"{_compare(full, MODEL, BASELINE + DECODER)}.",
+        f"{_compare(full, MODEL, BASELINE + DECODER)}. With the decoder on both: "
+        f"{_compare(full, MODEL + DECODER, BASELINE + DECODER)}.",
         f"**What each part adds to EM out of domain**: {_parts(full)}.",
         f"**Gain in EM by number of training sentences**: {_sizes(full)}.",
         f"**Languages**: {'; '.join(of_languages) or MISSING}.{more}",
@@ -66,13 +66,13 @@ def _parts(corpora: Sequence[CorpusRuns]) -> str:
 
 
 def _sizes(corpora: Sequence[CorpusRuns]) -> str:
-    claims = [claim for claim in read_claims() if claim.test == "sizes" and claim.measure == "EM"]
     found = []
     for corpus in corpora:
-        for claim in claims:
-            evidence = sizes_evidence(corpus, claim)
-            if evidence is not None:
-                found.append(f"{corpus.name} over `{claim.right}` {evidence.shown}")
+        for more in ("", DECODER):
+            differences = gains_by_size(corpus, more, "test", "EM")
+            shown = [f"{size} {_judged(each)}" for size, each in differences.items()]
+            names = f"`{MODEL}{more}` over `{BASELINE}{more}`"
+            found += [f"{corpus.name} {names} {', '.join(shown)}"] if shown else []
     return "; ".join(found) or MISSING
 
 

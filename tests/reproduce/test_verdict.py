@@ -27,7 +27,7 @@ def test_five_lines_of_a_whole_plan():
 
 def test_nothing_but_one_run():
     found = lines([run()])
-    assert [line.count("not measured") for line in found] == [1] * 5
+    assert [line.count("not measured") for line in found] == [1, 2, 1, 1, 1]
 
 
 def test_numbers_of_sentences():
@@ -38,5 +38,6 @@ def test_numbers_of_sentences():
         for seed in (1, 2)
     ]
     assert lines(runs)[3].endswith(
-        "en_web over `baseline` 250: +4.00 [+4.00, +4.00]; all: +1.00 [+1.00, +1.00]."
+        "sentences**: en_web `capsule+global` over `baseline` "
+        "250 **+4.00 [+4.00, +4.00]**, all **+1.00 [+1.00, +1.00]**."
     )
