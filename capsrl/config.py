@@ -86,11 +86,10 @@ class CapsulesConfig:
     rank: Annotated[int, AT_LEAST_1, "width of words and predicates when they are combined"] = 128
     iterations: Annotated[int, UP_TO_100, "routing iterations in training"] = 2
     predicate: Annotated[
-        Literal["lookup", "vector", "state"],
-        "how the predicate is represented: by its word vector (eq. 2), by its hidden state as in "
-        "the authors' code, or (lookup) by an embedding of its lemma",
+        Literal["vector", "state"],
+        "how the predicate is represented: by its word vector (eq. 2), or by its hidden state as "
+        "in the authors' code",
     ] = "state"
-    lookup_width: Annotated[int, AT_LEAST_1, "width of the embedding of the lemma"] = 100
     global_from: Annotated[
         Literal["intermediate", "squashed"],
         "input of the global node: eq. 12, or ReLU of the squashed capsules (authors' code)",

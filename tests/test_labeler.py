@@ -55,7 +55,7 @@ def bert(tmp_path_factory):
 
 @pytest.mark.parametrize("form", ["dense", "factored"])
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("predicate", ["state", "lookup", "vector"])
+@pytest.mark.parametrize("predicate", ["state", "vector"])
 def test_alone_as_in_any_batch(variant, form, predicate):
     labeler = make_labeler(make_config(variant=variant, form=form, predicate=predicate))
     alone = [label(labeler, [s])[0] for s in ALL]

@@ -123,8 +123,8 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
 
     Inputs: states n H (of the words of all sentences, one after the other), words P T (the row in
     `states` of each word of the sentence of a predicate, any row at padding), lengths P (words of
-    that sentence), positions P (of the predicate in its sentence), lemmas P (ids), candidates P C,
-    n_candidates P, n_iterations (if traced).
+    that sentence), positions P (of the predicate in its sentence), candidates P C, n_candidates P,
+    n_iterations (if traced).
     Outputs: roles P T R, senses P C and patterns P K (logits); if traced, steps N P T R, capsules
     N P R D and nodes N P D, as far as the variant has them; with a phrase scorer, firsts and
     lasts P T (word positions).
@@ -135,8 +135,6 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
     predicates = builder.op("Gather", "states", row)  # P H
     views = _views(builder, predicates) if config.encoder.predicate_width else None
     senses, patterns = _senses(builder, predicates)
-    if config.capsules.predicate == "lookup":
-        predicates = builder.rows("lookup.weight", "lemmas")
     words = capsules(builder, config, views, predicates)
     of_frames = None
     if config.frames.roles != "none":
@@ -165,8 +163,6 @@ def propositions_graph(builder: Builder, config: ModelConfig, *, traced: bool) -
         "candidates": (INT64, ["P", "C"]),
         "n_candidates": (INT64, ["P"]),
     }
-    if config.capsules.predicate == "lookup":
-        inputs["lemmas"] = INT64, ["P"]
     if traced and config.capsules.variant in ROUTED:
         inputs["n_iterations"] = INT64, []
     return builder.model(inputs, outputs)

@@ -19,14 +19,12 @@ class Predicates:
 
     rows          P    row of the sentence in the batch
     positions     P    position of the predicate in its sentence
-    lemmas        P    lemma ids, for predicates that are embedded by lemma
     candidates    P C  ids of the senses of the lemma, then padding
     n_candidates  P    number of candidates; 0 for a lemma that training did not have
     """
 
     rows: Tensor
     positions: Tensor
-    lemmas: Tensor
     candidates: Tensor
     n_candidates: Tensor
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import nn
 
 from capsrl.config import EmbeddingsConfig, ModelConfig
 from capsrl.errors import ConfigError
@@ -26,7 +25,7 @@ from capsrl.network.predicates import PredicateFinder, SenseScorer, Tagger
 from capsrl.network.role_frames import RoleFrames
 from capsrl.network.routing import Routing
 from capsrl.predict.folder import find_stored
-from capsrl.predict.inventory import UNKNOWN_ID, Inventory
+from capsrl.predict.inventory import Inventory
 
 SENSE_WIDTH = 128  # of the embeddings of senses
 
@@ -67,8 +66,7 @@ def make_network(
         )
         word_width = width + predicate_layer.width
     capsules = config.capsules
-    predicate_widths = {"lookup": capsules.lookup_width, "vector": vectors.width, "state": width}
-    by_lookup = capsules.predicate == "lookup"
+    by_vector = capsules.predicate == "vector"
     size = 1 if capsules.variant == "baseline" else capsules.size
     n_roles = len(inventory.roles)
     return Network(
@@ -79,11 +77,10 @@ def make_network(
         predicate_layer=predicate_layer,
         finder=PredicateFinder(width),
         senses=_make_senses(width, inventory, dropout=capsules.projection_dropout),
-        lookup=_make_lookup(inventory, capsules.lookup_width) if by_lookup else None,
-        by_vector=capsules.predicate == "vector",
+        by_vector=by_vector,
         capsules=WordCapsuleLayer(
             word_width=word_width,
-            predicate_width=predicate_widths[capsules.predicate],
+            predicate_width=vectors.width if by_vector else width,
             n_roles=n_roles,
             size=size,
             rank=capsules.rank,
@@ -220,12 +217,6 @@ def _check_frames(config: ModelConfig, inventory: Inventory, descriptions: Descr
             f"model.frames.descriptions is {config.frames.descriptions}, but the vectors of "
             f"data.descriptions have a width of {descriptions.width}"
         )
-
-
-def _make_lookup(inventory: Inventory, width: int) -> nn.Embedding:
-    # Every predicate of the training data has a row, so the row of unknown lemmas is never trained:
-    # it must be zeros, not random.
-    return nn.Embedding(len(inventory.lemmas), width, padding_idx=UNKNOWN_ID)
 
 
 def _make_senses(width: int, inventory: Inventory, *, dropout: float) -> SenseScorer:

@@ -53,9 +53,7 @@ class Network(nn.Module):
     """Word vectors, encoder, predicates and senses, capsules, routing, made by `make_network`.
 
     mark_predicate  encode a sentence once for each of its predicates, with that predicate marked
-    lookup          embeddings of predicates by lemma
-    by_vector       predicates are represented by their word vectors (eq. 2); else, and without
-                    lookup, by their states
+    by_vector       predicates are represented by their word vectors (eq. 2), else by their states
 
     The names of the modules are keys in saved weights.
     """
@@ -70,7 +68,6 @@ class Network(nn.Module):
         predicate_layer: PredicateLayer | None,
         finder: PredicateFinder,
         senses: SenseScorer,
-        lookup: nn.Embedding | None,
         by_vector: bool,
         capsules: WordCapsuleLayer,
         routing: Routing,
@@ -90,7 +87,6 @@ class Network(nn.Module):
         self.predicate_layer = predicate_layer
         self.finder = finder
         self.senses = senses
-        self.lookup = lookup
         self.by_vector = by_vector
         self.forms = capsules  # its key in saved weights
         self.routing = routing
@@ -176,8 +172,6 @@ class Network(nn.Module):
                 predicate_states, predicates.candidates, predicates.n_candidates
             )
             embedded = vectors[rows, positions].float() if self.by_vector else predicate_states
-            if self.lookup is not None:
-                embedded = self.lookup(predicates.lemmas)
             phrases = None if self.spans is None else self.spans(states, views, rows, mask)
             features = None
             if self.frames is not None:

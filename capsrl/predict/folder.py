@@ -53,6 +53,8 @@ def read_config(folder: Path) -> ModelConfig:
             f"{file}: expected a model folder of format {MODEL_FORMAT} or older, got {found}; "
             "upgrade capsrl"
         )
+    if isinstance(data.get("capsules"), dict):
+        data["capsules"].pop("lookup_width", None)  # of older models
     mistakes = find_mistakes(ModelConfig, data)
     if mistakes:
         raise ModelError("\n".join(f"{file}: {mistake}" for mistake in mistakes.values()))

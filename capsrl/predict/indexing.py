@@ -215,7 +215,6 @@ def predicate_arrays(items: Sequence[IndexedSentence], inventory: Inventory) -> 
     return {
         "rows": to_ids([number for number, item in enumerate(items) for _ in item.predicates]),
         "positions": to_ids([position for item in items for position in item.predicates]),
-        "lemmas": to_ids(inventory.lemmas.ids(lemmas)),
         "candidates": padded,
         "n_candidates": to_ids([len(ids) for ids in candidates]),
     }

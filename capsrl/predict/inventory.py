@@ -117,7 +117,6 @@ class Inventory:
     senses        all senses, by decreasing frequency
     sense_counts  frequency of each sense in training; 0 for those only in frame files
     candidates    lemma -> ids of its senses, most frequent first
-    lemmas        those of the training predicates, for predicates embedded by lemma
     patterns      senses with `{}` in place of the lemma
     words, characters, tags  the vocabularies of learned embeddings and of the tagger
     lemmatizer    for sentences without lemmas; English only
@@ -129,7 +128,6 @@ class Inventory:
     senses: tuple[str, ...]
     sense_counts: tuple[int, ...]
     candidates: Mapping[str, tuple[int, ...]]
-    lemmas: Vocab
     patterns: Vocab
     words: Vocab
     characters: Vocab
@@ -196,7 +194,7 @@ class Inventory:
         vocabs = {
             name: Vocab.from_list(data[name], source=f"{source}: {name}") for name in _VOCAB_KEYS
         }
-        for name in ("lemmas", "words", "characters", "tags"):
+        for name in ("words", "characters", "tags"):
             if len(vocabs[name]) and UNKNOWN not in vocabs[name]:
                 raise ModelError(f"{source}: {name}: expected an entry {UNKNOWN}")
         _check_senses(data, source)
@@ -213,7 +211,7 @@ class Inventory:
         )
 
 
-_VOCAB_KEYS = ("roles", "lemmas", "patterns", "words", "characters", "tags")
+_VOCAB_KEYS = ("roles", "patterns", "words", "characters", "tags")
 _LEMMATIZER = "lemmatiser"  # the key in vocab.json, spelled as in the models that exist
 
 
@@ -285,7 +283,6 @@ def build_inventory(
         counts["word"].update(sentence.words)
         _count_senses(sentence, counts["sense"], senses_of_lemma)
     patterns = _count_patterns(senses_of_lemma)
-    lemmas = Vocab.from_counts(dict.fromkeys(senses_of_lemma, 1))
     for lemma, more in frames.senses_by_lemma().items():
         for sense in more:
             counts["sense"][sense] += 0
@@ -301,7 +298,6 @@ def build_inventory(
         senses=tuple(senses),
         sense_counts=tuple(counts["sense"][sense] for sense in senses),
         candidates=candidates,
-        lemmas=lemmas,
         patterns=Vocab(patterns),
         words=Vocab.from_counts(counts["word"], min_count=2),
         characters=character_vocab(counts["word"], min_count=2),

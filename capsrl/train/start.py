@@ -42,7 +42,6 @@ _GROWING = {
     "frames.of_role": 0,  # senses that the model does not have are unknown to its frames
     _PATTERN_OF: 0,
     **dict.fromkeys(_PATTERNS, 0),
-    "lookup.weight": 0,
     "tagger.score.weight": 0,
     "tagger.score.bias": 0,
     "vectors.sources.learned.vectors.weight": 0,
@@ -50,7 +49,7 @@ _GROWING = {
     "vectors.sources.characters.vectors.weight": 0,
     "vectors.sources.tags.vectors.weight": 0,
 }
-_TO_JOIN = ("roles", "lemmas", "patterns", "words", "characters", "tags")  # of an inventory
+_TO_JOIN = ("roles", "patterns", "words", "characters", "tags")  # of an inventory
 # The weights of a new role are this share of their usual initial values: the other roles are
 # trained, and must not be disturbed by one that is not.
 _NEW_ROLE_SCALE = 0.1

@@ -156,7 +156,6 @@ VARIANTS = {
     "mixed layers, dense": {"form": "dense", "encoder": {"layers": 1}},
     "two layers of BiLSTM": {"form": "factored", "encoder": {"layers": 2}},
     "phrases without views": {"form": "dense", "encoder": {"layers": 0}, "phrase_width": 3},
-    "lemmas looked up": {"predicate": "lookup", "lookup_width": 7, "encoder": {"layers": 0}},
     "squashed node": {"global_from": "squashed", "encoder": {"predicate_width": 4}},
     "as in the authors' code": {
         "global_from": "squashed",

@@ -42,7 +42,6 @@ ROWS, POSITIONS = torch.tensor([0, 0, 1]), torch.tensor([0, 39, 1])
 VARIANTS = {
     "views and phrases": {"encoder": {"predicate_width": 6}, "phrase_width": 5, "form": "factored"},
     "phrases without views": {"phrase_width": 3},
-    "lemmas looked up": {"predicate": "lookup", "lookup_width": 7},
     "frames": {"form": "factored", "frames": {"roles": "first", "descriptions": 3}},
     "frames in every iteration, dense": {"frames": {"roles": "every"}},
 }
@@ -60,7 +59,6 @@ def test_propositions_are_scored_as_by_torch(tmp_path, name, traced):
     predicates = Predicates(
         rows=ROWS,
         positions=POSITIONS,
-        lemmas=torch.tensor([1, 0, 2]),
         candidates=torch.tensor([[0, 1], [2, 0], [0, 0]]),
         n_candidates=torch.tensor([2, 1, 0]),
     )
@@ -77,7 +75,6 @@ def test_propositions_are_scored_as_by_torch(tmp_path, name, traced):
         words=np.minimum(starts[:, None] + np.arange(40), sum(N_WORDS) - 1),
         lengths=np.array(N_WORDS)[ROWS],
         positions=POSITIONS.numpy(),
-        lemmas=predicates.lemmas.numpy(),
         candidates=predicates.candidates.numpy(),
         n_candidates=predicates.n_candidates.numpy(),
         n_iterations=np.array(4),

@@ -105,7 +105,7 @@ def make_labeler(config=None, *, seed=1):
         batch = network.collate([network.index(s) for s in SENTENCES])
         scale = 1 / network.eval().encode(batch)[batch.mask].std()
         network.forms.of_word.weight *= scale
-        network.forms.of_predicate.weight *= scale if network.lookup is None else 1.0
+        network.forms.of_predicate.weight *= scale
         network.forms.weight *= 2
         network.forms.weight[0] *= 0.3  # NO_ROLE must not win everywhere
         network.finder.score.weight.normal_()

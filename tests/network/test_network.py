@@ -1,5 +1,3 @@
-import dataclasses
-
 import pytest
 import torch
 from torch.testing import assert_close
@@ -34,7 +32,6 @@ def collate(network, sentences, **options):
 CHOICES = [
     {"variant": variant, "form": form} for variant in VARIANTS for form in ("dense", "factored")
 ] + [
-    {"predicate": "lookup"},
     {"predicate": "vector"},
     {"predicate": "vector", "encoder": {"predicate_width": 6}},
     {"global_from": "squashed"},
@@ -119,16 +116,6 @@ def test_more_iterations_in_prediction():
         assert len(network(batch, 6).propositions.routing.logits) == 7
 
 
-def test_lookup_depends_on_the_lemma():
-    network = network_of(predicate="lookup")
-    other = dataclasses.replace(SENTENCES[1], lemmas=("dog", "want"))
-    with torch.no_grad():
-        one, two = (
-            network(collate(network, [s])).propositions.routing.final for s in (SENTENCES[1], other)
-        )
-    assert (one - two).abs().max() > 0.01
-
-
 def test_predicates_by_their_word_vectors():
     """Eq. 2: what is combined with the words is the vector that the encoder reads."""
     network = network_of(predicate="vector", encoder={"width": 7})
@@ -142,12 +129,6 @@ def test_predicates_by_their_word_vectors():
     rows, positions = batch.predicates.rows.tolist(), batch.predicates.positions.tolist()
     for found, row, position in zip(given[0], rows, positions, strict=True):
         assert_close(found, vectors[row, position])
-
-
-def test_lookup_of_an_unseen_lemma_is_zeros():
-    network = network_of(predicate="lookup")
-    batch = collate(network, [UNSEEN])
-    assert_close(network.lookup(batch.predicates.lemmas), torch.zeros(1, 100))
 
 
 @pytest.mark.parametrize("choices", [*CHOICES, {"form": "factored", "routing_chunks": 3}], ids=str)

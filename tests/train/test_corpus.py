@@ -56,7 +56,7 @@ def test_all_missing_files_in_one_error(tmp_path):
     recipe = read_tiny(
         "data.train=a/train.conll09",
         "data.test.gone=b/gone.conll09",
-        "model.embeddings.transformer=encoders/gte-small",
+        "model.embeddings.transformer=encoders/no-such",
         "model.embeddings.fasttext=cc.bin",
         f"data.frames={tmp_path}",
     )
@@ -66,7 +66,7 @@ def test_all_missing_files_in_one_error(tmp_path):
     assert [line.split(": ")[0] for line in lines] == [
         "a/train.conll09",
         "b/gone.conll09",
-        "encoders/gte-small",
+        "encoders/no-such",
         "cc.bin",
     ]
     assert lines[0] == "a/train.conll09: not found (data.train)"

@@ -43,7 +43,7 @@ ADDED = [
 ]
 CONFIGS = {
     "learned": make_config(embeddings={"learned": 10, "characters": 6}),
-    "lookup": make_config(predicate="lookup", variant="capsule", form="factored"),
+    "vector": make_config(predicate="vector", variant="capsule", form="factored"),
     "squashed": make_config(global_from="squashed", form="factored", variant="capsule+global"),
     "word": make_config(variant="word"),
     "spans": make_config(phrase_width=6, encoder={"predicate_width": 5}),
@@ -162,7 +162,7 @@ def test_merged_inventory():
     lemmatizer = Lemmatizer(frozenset({"quit"}), {"verb": {"seen": "x", "quat": "quit"}})
     added = dataclasses.replace(build_inventory(ADDED), lemmatizer=lemmatizer)
     merged = merge_inventories(known, added)
-    for name in ("roles", "senses", "lemmas", "patterns", "words", "characters", "tags"):
+    for name in ("roles", "senses", "patterns", "words", "characters", "tags"):
         before, after = list(getattr(known, name)), list(getattr(merged, name))
         assert after[: len(before)] == before
         assert set(after) == {*before, *getattr(added, name)}
