@@ -12,7 +12,7 @@ from reproduce import published
 from reproduce.corpora import CorpusRuns, gains, gains_by_language, scores
 from reproduce.formatting import NONE, counted, gain, number, signed, spread
 from reproduce.results import NO_ROLE, Change, RunResult
-from reproduce.stats import Difference, Sample, sample, spearman, student, welch
+from reproduce.stats import Difference, Sample, contrast, sample, spearman, student, welch
 
 CHANGE_STEPS = (1, 2)  # role changes from iteration 1 to 2 and from 2 to 3, as in figure 6
 NEAR = 0.1  # relative distance from gold's number that counts as having converged to it
@@ -266,17 +266,18 @@ def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None
 
 def _sizes(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
     """Compare the gain with the fewest training sentences with the gain with all of them."""
-    gains, shown = [], []
+    pairs = []
+    shown = []
     for size, cell in corpus.sizes.items():
-        new, old = (cell.by_seed(v, claim.where, claim.measure) for v in (claim.left, claim.right))
-        found = sample(new[seed] - old[seed] for seed in sorted(new.keys() & old.keys()))
-        difference = cell.difference(claim.left, claim.right, claim.where, claim.measure)
-        if found is not None and difference is not None:
-            gains.append(found)
-            shown.append(f"{size}: {gain(difference)}")
-    if len(gains) < 2:
+        new, old = (cell.score(v, claim.where, claim.measure) for v in (claim.left, claim.right))
+        if new is not None and old is not None:
+            pairs.append((new, old))
+            shown.append(f"{size}: {gain(welch(new, old))}")
+    if len(pairs) < 2:
         return None
-    return Evidence("; ".join(shown), welch(gains[0], gains[-1]))
+    (few_new, few_old), (all_new, all_old) = pairs[0], pairs[-1]
+    difference = contrast([few_new, all_old], [few_old, all_new])
+    return Evidence(f"{'; '.join(shown)}; first less last: {gain(difference)}", difference)
 
 
 TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {

@@ -9,7 +9,7 @@ from capsrl.config import ROUTED
 from capsrl.errors import DataError
 from capsrl.score import Counts, Row
 from reproduce.results import VARIANTS, Change, RunResult
-from reproduce.stats import Difference, Sample, sample, welch
+from reproduce.stats import Difference, Sample, contrast, sample, welch
 
 SETS = {"dev": "dev", "test": "test", "ood": "out of domain"}
 SCORES: Mapping[str, Callable[[Counts], float]] = {
@@ -79,6 +79,11 @@ class CorpusRuns:
         cells = [cell for cell in self.cells if cell.first.axes.keys() <= {"sentences"}]
         found = {int(cell.first.axes.get("sentences", 0)): cell for cell in cells}
         return {f"{n:,}" if n else "all": found[n] for n in sorted(found, key=lambda n: n or 1e99)}
+
+    @property
+    def full_cells(self) -> list["CorpusRuns"]:
+        """The cells with all training sentences."""
+        return [cell for cell in self.cells if "sentences" not in cell.first.axes]
 
     def runs_of(self, variant: str) -> tuple[RunResult, ...]:
         """The runs of a variant at the main setting, by seed."""
@@ -247,6 +252,19 @@ def gains_by_size(corpus: CorpusRuns, more: str, name: str, measure: str) -> dic
         for size, cell in corpus.sizes.items()
     }
     return {size: difference for size, difference in found.items() if difference is not None}
+
+
+def average_gain(corpus: CorpusRuns, more: str, name: str, measure: str) -> Difference | None:
+    """The same, on average over the values of all axes but the number of sentences."""
+    new, old = (
+        [cell.score(variant + more, name, measure) for cell in corpus.full_cells]
+        for variant in ("capsule+global", "baseline")
+    )
+    pairs = [(a, b) for a, b in zip(new, old, strict=True) if a is not None and b is not None]
+    if len(pairs) < 2:
+        return None
+    total = contrast([a for a, _ in pairs], [b for _, b in pairs])
+    return Difference(total.mean / len(pairs), total.half and total.half / len(pairs))
 
 
 def gains(corpora: Iterable[CorpusRuns], measure: str) -> list[tuple[CorpusRuns, Difference]]:

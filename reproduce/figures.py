@@ -220,7 +220,10 @@ def plot_sizes(figure: Figure, corpus: CorpusRuns) -> None:
     """What refinement adds by number of training sentences, alone and beside the decoder."""
     names = [name for name in ("test", "ood") if name in corpus.sets]
     panels = figure.subplots(1, len(names), sharey=True, squeeze=False)[0]
-    styles = {"": (BLUE, "o", "both alone"), DECODER: (ORANGE, "s", "both with the decoder")}
+    styles = {
+        "": (BLUE, "o", "both without the decoder"),
+        DECODER: (ORANGE, "s", "both with the decoder"),
+    }
     for axes, name in zip(panels, names, strict=True):
         for shift, (more, (color, marker, label)) in zip(
             (-0.06, 0.06), styles.items(), strict=True

@@ -58,14 +58,20 @@ def sample(values: Iterable[float]) -> Sample | None:
 
 def welch(new: Sample, old: Sample) -> Difference:
     """The mean of `new` minus the mean of `old`, with Welch's interval."""
-    mean = new.mean - old.mean
-    if new.n < 2 or old.n < 2:
+    return contrast([new], [old])
+
+
+def contrast(plus: Sequence[Sample], minus: Sequence[Sample]) -> Difference:
+    """A sum of means minus another one, with Welch's interval."""
+    samples = [*plus, *minus]
+    mean = sum(each.mean for each in plus) - sum(each.mean for each in minus)
+    if any(each.n < 2 for each in samples):
         return Difference(mean, None)
-    errors = [statistics.variance(each.values) / each.n for each in (new, old)]
+    errors = [statistics.variance(each.values) / each.n for each in samples]
     if not any(errors):
         return Difference(mean, 0.0)
-    freedom = sum(errors) ** 2 / (errors[0] ** 2 / (new.n - 1) + errors[1] ** 2 / (old.n - 1))
-    return Difference(mean, t_quantile(freedom) * math.sqrt(sum(errors)))
+    parts = [error**2 / (each.n - 1) for error, each in zip(errors, samples, strict=True)]
+    return Difference(mean, t_quantile(sum(errors) ** 2 / sum(parts)) * math.sqrt(sum(errors)))
 
 
 def student(found: Sample, against: float = 0.0) -> Difference:

@@ -1,11 +1,20 @@
 """The tables of the paper, with our numbers beside those of the paper: Markdown, or rows of CSV."""
 
+import itertools
 from collections.abc import Sequence
 
 from capsrl.config import ROUTED
 from reproduce import published
 from reproduce.claims import CHANGE_STEPS
-from reproduce.corpora import DECODER, SCORES, SETS, CorpusRuns, gains_by_language, scores
+from reproduce.corpora import (
+    DECODER,
+    SCORES,
+    SETS,
+    CorpusRuns,
+    average_gain,
+    gains_by_language,
+    scores,
+)
 from reproduce.formatting import NONE, cells, counted, gain, number, spread, table
 from reproduce.published import COLUMNS
 from reproduce.results import VARIANTS
@@ -140,23 +149,24 @@ def sizes_table(corpus: CorpusRuns) -> str:
     return table(["by", "group", "propositions", "paper"], rows, 2)
 
 
-def cells_table(corpus: CorpusRuns) -> str:
-    """Every value of the axes with every variant, against the paper's model.
+def cells_table(corpus: CorpusRuns, name: str) -> str:
+    """Every value of the axes with every variant, against the paper's model, on one set.
 
     A variant is compared with `capsule+global` at the same values, `capsule+global` with itself at
-    the first values.
+    the first values; with the decoder, both have it.
     """
-    first, model = corpus.cells[0], "capsule+global"
+    first = corpus.cells[0]
     rows = []
     for cell in corpus.cells:
-        for scored in (each + more for each in VARIANTS for more in ("", DECODER)):
-            if cell.score(scored, "test", "F1") is None:
+        for more, variant in itertools.product(("", DECODER), VARIANTS):
+            scored, model = variant + more, "capsule+global" + more
+            if cell.score(scored, name, "F1") is None:
                 continue
             other = first if scored == model else cell
             row = [cell.axes or NONE, f"`{scored}`", str(len(cell.runs_of(scored)))]
             for measure in MEASURES:
-                new = cell.by_seed(scored, "test", measure)
-                old = other.by_seed(model, "test", measure)
+                new = cell.by_seed(scored, name, measure)
+                old = other.by_seed(model, name, measure)
                 row.append(spread(sample(new.values())))
                 if not old or (cell is first and scored == model):
                     row += [NONE, NONE]
@@ -167,8 +177,20 @@ def cells_table(corpus: CorpusRuns) -> str:
             rows.append(row)
     head = ["values", "variant", "seeds"]
     for measure in MEASURES:
-        head += [f"test {measure}", "difference", "paired p"]
+        head += [f"{SETS[name]} {measure}", "difference", "paired p"]
     return table(head, rows, 2)
+
+
+def average_table(corpus: CorpusRuns) -> str:
+    """What refinement adds on average over the settings with all sentences; "" for one setting."""
+    rows = []
+    for name, (more, label) in itertools.product(
+        corpus.sets, {"": "without the decoder", DECODER: "with the decoder"}.items()
+    ):
+        found = [average_gain(corpus, more, name, measure) for measure in MEASURES]
+        if any(found):
+            rows.append([SETS[name], label, *map(gain, found)])
+    return table(["set", "both variants", *MEASURES], rows, 2) if rows else ""
 
 
 def changes_table(corpus: CorpusRuns) -> str:

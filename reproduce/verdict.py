@@ -33,13 +33,13 @@ def verdict(corpora: Sequence[CorpusRuns], full: Sequence[CorpusRuns]) -> list[s
     ]
     more = f" Missing of the paper's languages: {', '.join(missing)}." if missing else ""
     return [
-        f"**Refinement against the baseline** (paper +0.57 F1, +1.63 EM on test): "
+        f"**Refinement against the baseline** (paper +0.57 F1, +1.63 EM on test), test: "
         f"{_compare(full, MODEL, BASELINE)}.",
-        f"**Refinement against the baseline with a decoder that allows each core role once**: "
-        f"{_compare(full, MODEL, BASELINE + DECODER)}. With the decoder on both: "
-        f"{_compare(full, MODEL + DECODER, BASELINE + DECODER)}.",
-        f"**What each part adds to EM out of domain**: {_parts(full)}.",
-        f"**Gain in EM by number of training sentences**: {_sizes(full)}.",
+        f"**Refinement against the baseline with a decoder** that allows each core role once and "
+        f"R-X only with X, test: {_compare(full, MODEL, BASELINE + DECODER)}. With the decoder on "
+        f"both: {_compare(full, MODEL + DECODER, BASELINE + DECODER)}.",
+        f"**What each part adds to EM**: {_parts(full)}.",
+        f"**Gain in EM by number of training sentences**, test: {_sizes(full)}.",
         f"**Languages**: {'; '.join(of_languages) or MISSING}.{more}",
     ]
 
@@ -57,11 +57,10 @@ def _compare(corpora: Sequence[CorpusRuns], new: str, old: str) -> str:
 def _parts(corpora: Sequence[CorpusRuns]) -> str:
     found = []
     for corpus in corpora:
-        name = "ood" if "ood" in corpus.sets else "test"
-        where = corpus.name if name == "ood" else f"{corpus.name} ({SETS[name]})"
-        parts = {part: corpus.difference(*pair, name, "EM") for part, pair in PARTS.items()}
-        shown = [f"{part} {_judged(d)}" for part, d in parts.items() if d is not None]
-        found += [f"{where} {', '.join(shown)}"] if shown else []
+        for name in ("test", "ood"):
+            parts = {part: corpus.difference(*pair, name, "EM") for part, pair in PARTS.items()}
+            shown = [f"{part} {_judged(d)}" for part, d in parts.items() if d is not None]
+            found += [f"{corpus.name}, {SETS[name]}, {', '.join(shown)}"] if shown else []
     return "; ".join(found) or MISSING
 
 

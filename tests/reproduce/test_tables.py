@@ -98,7 +98,7 @@ def test_cells():
     ]
     corpus = one_corpus(runs)
     assert [run.variant for run in corpus.runs] == ["baseline"] * 2 + ["capsule+global"] * 2
-    found = [row[:6] for row in rows(tables.cells_table(corpus))]
+    found = [row[:6] for row in rows(tables.cells_table(corpus, "test"))]
     half = "[−1.30, −0.70]"  # Welch: 4.3027 * sqrt(2 * 0.1 ** 2 / 2 / 2)
     assert found == [
         ["–", "`baseline`", "2", "80.15 ± 0.07", f"−1.00 {half}", "0.000"],

@@ -20,7 +20,7 @@ def test_five_lines_of_a_whole_plan():
     assert "en_web F1 **+" in found[0] and "EM **+" in found[0]
     assert "en_web F1" in found[1]
     assert all(part in found[2] for part in ("word capsules", "role capsules", "the global node"))
-    assert found[3].endswith("sentences**: not measured.")
+    assert found[3].endswith("sentences**, test: not measured.")
     assert "F1 higher in 5 of 6" in found[4]
     assert found[4].endswith("Missing of the paper's languages: Spanish, Catalan.")
 
@@ -38,6 +38,6 @@ def test_numbers_of_sentences():
         for seed in (1, 2)
     ]
     assert lines(runs)[3].endswith(
-        "sentences**: en_web `capsule+global` over `baseline` "
+        "sentences**, test: en_web `capsule+global` over `baseline` "
         "250 **+4.00 [+4.00, +4.00]**, all **+1.00 [+1.00, +1.00]**."
     )
