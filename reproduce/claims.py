@@ -266,18 +266,17 @@ def _correlation(corpora: Sequence[CorpusRuns], claim: Claim) -> Evidence | None
 
 def _sizes(corpus: CorpusRuns, claim: Claim) -> Evidence | None:
     """Compare the gain with the fewest training sentences with the gain with all of them."""
-    pairs = []
-    shown = []
+    pairs = {}
     for size, cell in corpus.sizes.items():
         new, old = (cell.score(v, claim.where, claim.measure) for v in (claim.left, claim.right))
         if new is not None and old is not None:
-            pairs.append((new, old))
-            shown.append(f"{size}: {gain(welch(new, old))}")
-    if len(pairs) < 2:
+            pairs[size] = new, old
+    if len(pairs) < 2 or "all" not in pairs:
         return None
-    (few_new, few_old), (all_new, all_old) = pairs[0], pairs[-1]
+    shown = [f"{size}: {gain(welch(*pair))}" for size, pair in pairs.items()]
+    (few_new, few_old), (all_new, all_old) = next(iter(pairs.values())), pairs["all"]
     difference = contrast([few_new, all_old], [few_old, all_new])
-    return Evidence(f"{'; '.join(shown)}; first less last: {gain(difference)}", difference)
+    return Evidence(f"{'; '.join(shown)}; fewest less all: {gain(difference)}", difference)
 
 
 TESTS: Mapping[str, Callable[[CorpusRuns, Claim], Evidence | None]] = {

@@ -77,7 +77,8 @@ class CorpusRuns:
     def sizes(self) -> dict[str, "CorpusRuns"]:
         """The cells that differ in their number of training sentences alone: 1,000, ..., all."""
         cells = [cell for cell in self.cells if cell.first.axes.keys() <= {"sentences"}]
-        found = {int(cell.first.axes.get("sentences", 0)): cell for cell in cells}
+        named = [(cell.first.axes.get("sentences", "0"), cell) for cell in cells]
+        found = {int(name): cell for name, cell in named if name.isdecimal()}
         return {f"{n:,}" if n else "all": found[n] for n in sorted(found, key=lambda n: n or 1e99)}
 
     @property

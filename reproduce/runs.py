@@ -120,7 +120,8 @@ class _Workers:
         self.running: dict[Connection, tuple[PlannedRun, BaseProcess]] = {}
         self._arguments = (folder, device, code_version(), threads)
         # Else batches of many shapes leave gaps in the memory of a GPU, which others then lack.
-        os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
+        if "PYTORCH_ALLOC_CONF" not in os.environ:
+            os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")
 
     def start(self, run: PlannedRun, states: Path | None) -> None:
         context = multiprocessing.get_context("spawn")

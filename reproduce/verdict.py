@@ -71,7 +71,7 @@ def _sizes(corpora: Sequence[CorpusRuns]) -> str:
             differences = gains_by_size(corpus, more, "test", "EM")
             shown = [f"{size} {_judged(each)}" for size, each in differences.items()]
             names = f"`{MODEL}{more}` over `{BASELINE}{more}`"
-            found += [f"{corpus.name} {names} {', '.join(shown)}"] if shown else []
+            found += [f"{corpus.name} {names} {', '.join(shown)}"] if len(shown) > 1 else []
     return "; ".join(found) or MISSING
 
 

@@ -14,6 +14,8 @@ from torch.nn import functional
 
 from capsrl.errors import ConfigError
 
+_MEASURED = 300  # units, up to which the kernel of recurrence.py was faster than cuDNN
+
 
 def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tensor:
     """Drop the same units at every word of a sentence (Gal and Ghahramani, 2016).
@@ -71,11 +73,14 @@ def read_words(of_words: Tensor, of_state: Tensor, bias: Tensor, kept: Tensor) -
 
 
 def can_scan(words: Tensor) -> bool:
-    """Whether one kernel can read all words (recurrence.py): on a GPU, in bf16, with Triton."""
-    if not words.is_cuda or not torch.is_autocast_enabled("cuda"):
+    """Whether one kernel can read all words (recurrence.py): on NVIDIA's GPUs, in bf16."""
+    if not (words.is_cuda and torch.version.cuda and torch.is_autocast_enabled("cuda")):
         return False
-    is_bf16 = torch.get_autocast_dtype("cuda") == torch.bfloat16
-    return is_bf16 and importlib.util.find_spec("triton") is not None
+    if torch.get_autocast_dtype("cuda") != torch.bfloat16 or not importlib.util.find_spec("triton"):
+        return False
+    from capsrl.network.recurrence import can_start  # imports Triton
+
+    return torch.cuda.get_device_capability(words.device) >= (8, 0) and can_start(words.device)
 
 
 class BiLSTM(nn.Module):
@@ -133,8 +138,10 @@ class BiLSTM(nn.Module):
 
     def _read(self, lstms: Sequence[nn.Module], words: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run both directions of a layer: B T E each -> B T H each."""
-        is_plain, scans = isinstance(lstms[0], nn.LSTM), can_scan(words[0])
-        if is_plain and not (self.training and (self.recurrent_dropout or scans)):
+        is_plain, drops = isinstance(lstms[0], nn.LSTM), self.training and self.recurrent_dropout
+        # Without dropout on the recurrence, wider ones were not measured against cuDNN.
+        scans = self.training and (drops or self.width <= 2 * _MEASURED) and can_scan(words[0])
+        if is_plain and not drops and not scans:
             return [lstm(own)[0] for lstm, own in zip(lstms, words, strict=True)]
         # In floats also where words are bf16: what a sentence adds up in a memory needs the digits.
         dtype = torch.promote_types(words[0].dtype, torch.float32)
@@ -144,9 +151,9 @@ class BiLSTM(nn.Module):
         of_words = torch.einsum("dbte,dge->dbtg", torch.stack(tuple(words)), of_word)
         kept = kept.view(2, -1, self.width // 2)
         if is_plain and scans:
-            from capsrl.network.recurrence import scan  # only on such a machine
+            from capsrl.network.recurrence import scan
 
-            given = of_words + bias[:, None, None].to(of_words.dtype)
+            given = (of_words + bias[:, None, None]).to(of_words.dtype)
             return scan(given, of_state, kept).unbind(0)
         return read_words(of_words, of_state, bias, kept).unbind(0)
 

@@ -7,12 +7,15 @@ cache again for every word. Triton comes with torch for NVIDIA's GPUs.
 
 # mypy: disable-error-code="no-untyped-def, no-untyped-call, untyped-decorator"
 
+import functools
+import warnings
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 
 _ROWS = 16  # sentences of a block
@@ -35,8 +38,21 @@ def scan(given: Tensor, of_state: Tensor, kept: Tensor) -> Tensor:
     weights = of_state.to(given.dtype).unflatten(1, (4, width))
     weights = functional.pad(weights, (0, units, 0, units))
     kept = functional.pad(kept, (0, units, 0, rows))
-    states: Tensor = _Scan.apply(given.contiguous(), weights.contiguous(), kept.contiguous())
+    with torch.cuda.device_of(given):  # kernels start on the current one
+        states: Tensor = _Scan.apply(given.contiguous(), weights.contiguous(), kept.contiguous())
     return states[:, :n_rows, :, :width]
+
+
+@functools.cache
+def can_start(device: torch.device) -> bool:
+    """Whether kernels start: to compile them Triton needs a C compiler and Python's headers."""
+    given = torch.zeros(2, 1, 1, 4, dtype=torch.bfloat16, device=device)
+    try:
+        scan(given, given[:, 0, 0, :, None], given[:, 0, :, :1].float())
+    except Exception as error:
+        warnings.warn(f"an LSTM is trained without its kernel: {error}", stacklevel=2)
+        return False
+    return True
 
 
 class _Scan(torch.autograd.Function):
@@ -58,6 +74,7 @@ class _Scan(torch.autograd.Function):
         return states
 
     @staticmethod
+    @once_differentiable
     def backward(ctx: Any, *of_states: Tensor) -> tuple[Tensor, Tensor, None]:
         weights, kept, gates, memory, passed = ctx.saved_tensors
         _, n_rows, n_words, _, width = gates.shape
@@ -84,11 +101,11 @@ def _read_forward(
     n_words, H: tl.constexpr, ROWS: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
     """Arguments as in _Scan.forward; i, f, g and o are the gates."""
-    side = tl.program_id(1)
+    side = tl.program_id(1).to(tl.int64)  # and with it all offsets
     row = side * tl.num_programs(0) * ROWS + tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     unit = tl.arange(0, UNITS)
     weights += side * 4 * H * H
-    for t in range(n_words):
+    for t in tl.range(0, n_words, num_stages=1):  # else a word may be read before it is written
         at = row * n_words + t
         before = row * (n_words + 1) + t
         for first in range(0, H, UNITS):
@@ -129,11 +146,11 @@ def _read_backward(
     n_words, H: tl.constexpr, ROWS: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
     """of_states, of_gates and of_memory are gradients; the others as in _Scan.backward."""
-    side = tl.program_id(1)
+    side = tl.program_id(1).to(tl.int64)  # and with it all offsets
     row = side * tl.num_programs(0) * ROWS + tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     unit = tl.arange(0, UNITS)
     weights += side * 4 * H * H
-    for number in range(n_words):
+    for number in tl.range(0, n_words, num_stages=1):
         t = n_words - 1 - number
         at = row * n_words + t
         before = row * (n_words + 1) + t

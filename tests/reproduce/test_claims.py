@@ -318,3 +318,23 @@ def test_the_decoder_as_control():
         where="test",
     )
     assert verdict == FAILED and shown.startswith("82.00 ± 0.00 → 81.05 ± 0.07")
+
+
+def test_sizes_need_all_sentences():
+    claim = next(c for c in read_claims() if c.test == "sizes" and c.right == "baseline")
+    few = [*pair([1600, 1610], [1500, 1510], axes={"sentences": "250"})]
+    more = [*pair([1600, 1610], [1550, 1560], axes={"sentences": "500"})]
+    found = {}
+    for name, runs in {
+        "few": few + more,
+        "all": few + more + pair([1600, 1610], [1590, 1600]),
+    }.items():
+        [corpus] = group_runs(runs)
+        [finding] = [f for f in evaluate(corpus) if f.claim == claim]
+        found[name] = finding
+    assert found["few"].verdict == MISSING
+    assert (
+        found["all"].ours.count("; ") == 3
+        and "fewest less all: +3.00 [+2.07, +3.93]" in found["all"].ours
+    )
+    assert found["all"].verdict == HELD

@@ -136,3 +136,13 @@ def test_runs_may_differ_in_what_is_compared():
     runs = [run(settings=first), run(seed=2, settings=second), run(seed=3, measured=Measured({}))]
     [corpus] = group_runs(runs)
     assert [one.seed for one in corpus.runs_of("baseline")] == [1, 2, 3]
+
+
+def test_sizes_are_cells_by_number_of_sentences():
+    axes = [{}, {"sentences": "2500"}, {"sentences": "1000"}, {"sentences": "1k"}, {"rate": "1"}]
+    [corpus] = group_runs(
+        [run(variant="baseline", seed=1), run(variant="capsule", seed=1)]
+        + [run(variant="baseline", seed=1, axes=each) for each in axes[1:]]
+    )
+    assert list(corpus.sizes) == ["1,000", "2,500", "all"]
+    assert [cell.axes for cell in corpus.full_cells] == ["", "rate=1"]
