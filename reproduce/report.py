@@ -12,7 +12,7 @@ from capsrl.errors import ConfigError, DataError
 from reproduce import example, figures, published, tables
 from reproduce.claims import Finding, Verdict, evaluate, evaluate_languages, tally
 from reproduce.corpora import CorpusRuns, gains, group_runs
-from reproduce.formatting import NONE, csv_text, escape, number, table
+from reproduce.formatting import NONE, counted, csv_text, escape, number, table
 from reproduce.plan import DRAWN
 from reproduce.results import RunResult, read_results
 from reproduce.verdict import verdict
@@ -119,6 +119,7 @@ def make_report(
         themes=_by_theme(on_variants) | _by_theme(on_languages),
         tally_table=_tally_table(on_variants | on_languages),
         gains={measure: [d for _, d in gains(corpora, measure)] for measure in ("F1", "EM")},
+        counted=counted,
         hours=lambda runs: number(sum(run.seconds for run in runs) / 3600, 1),
         title=_title,
         rows=lambda corpora, rows_of: [row for corpus in corpora for row in rows_of(corpus)],
