@@ -74,8 +74,7 @@ LAZY = {
     "capsrl.to_frame": "capsrl.tables",
     "capsrl.labeler.Labeler.save": "capsrl.network.save",
     "capsrl.labeler._as_backend": "capsrl.network.backend",
-    "capsrl.network.encoder.can_scan": "capsrl.network.recurrence",  # imports triton
-    "capsrl.network.encoder.BiLSTM._read": "capsrl.network.recurrence",
+    "capsrl.network.encoder.find_kernel": "capsrl.network.recurrence",  # imports triton
     "capsrl.labeler._open_onnx": "capsrl.predict.onnx",
     "capsrl.labeler._load_network": "capsrl.network.save",
     "capsrl.predict.predictor._map": "concurrent.futures",

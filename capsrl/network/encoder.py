@@ -6,7 +6,7 @@ batch. Packed sequences would do the same, but need the lengths on the host and 
 """
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,9 @@ from torch.nn import functional
 
 from capsrl.errors import ConfigError
 
-_MEASURED = 300  # units, up to which the kernel of recurrence.py was faster than cuDNN
+# Units, up to which the kernel of recurrence.py was measured to be faster than cuDNN.
+_FASTER_UP_TO = 300
+_Read = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]  # as read_words
 
 
 def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tensor:
@@ -72,15 +74,16 @@ def read_words(of_words: Tensor, of_state: Tensor, bias: Tensor, kept: Tensor) -
     return torch.stack(states, 2)
 
 
-def can_scan(words: Tensor) -> bool:
-    """Whether one kernel can read all words (recurrence.py): on NVIDIA's GPUs, in bf16."""
+def find_kernel(words: Tensor) -> _Read | None:
+    """What reads all words in one kernel, without a highway: on NVIDIA's GPUs, in bf16."""
     if not (words.is_cuda and torch.version.cuda and torch.is_autocast_enabled("cuda")):
-        return False
+        return None
     if torch.get_autocast_dtype("cuda") != torch.bfloat16 or not importlib.util.find_spec("triton"):
-        return False
-    from capsrl.network.recurrence import can_start  # imports Triton
+        return None
+    from capsrl.network.recurrence import can_start, scan  # imports Triton
 
-    return torch.cuda.get_device_capability(words.device) >= (8, 0) and can_start(words.device)
+    has_bf16 = torch.cuda.get_device_capability(words.device) >= (8, 0)
+    return scan if has_bf16 and can_start(words.device) else None
 
 
 class BiLSTM(nn.Module):
@@ -138,10 +141,8 @@ class BiLSTM(nn.Module):
 
     def _read(self, lstms: Sequence[nn.Module], words: Sequence[Tensor]) -> Sequence[Tensor]:
         """Run both directions of a layer: B T E each -> B T H each."""
-        is_plain, drops = isinstance(lstms[0], nn.LSTM), self.training and self.recurrent_dropout
-        # Without dropout on the recurrence, wider ones were not measured against cuDNN.
-        scans = self.training and (drops or self.width <= 2 * _MEASURED) and can_scan(words[0])
-        if is_plain and not drops and not scans:
+        read = self._choose(lstms[0], words[0])
+        if read is None:
             return [lstm(own)[0] for lstm, own in zip(lstms, words, strict=True)]
         # In floats also where words are bf16: what a sentence adds up in a memory needs the digits.
         dtype = torch.promote_types(words[0].dtype, torch.float32)
@@ -149,13 +150,17 @@ class BiLSTM(nn.Module):
         kept = variational_dropout(ones, self.recurrent_dropout, training=self.training)
         of_word, of_state, bias = map(torch.stack, zip(*map(_weights, lstms), strict=True))
         of_words = torch.einsum("dbte,dge->dbtg", torch.stack(tuple(words)), of_word)
-        kept = kept.view(2, -1, self.width // 2)
-        if is_plain and scans:
-            from capsrl.network.recurrence import scan
+        return read(of_words, of_state, bias, kept.view(2, -1, self.width // 2)).unbind(0)
 
-            given = (of_words + bias[:, None, None]).to(of_words.dtype)
-            return scan(given, of_state, kept).unbind(0)
-        return read_words(of_words, of_state, bias, kept).unbind(0)
+    def _choose(self, lstm: nn.Module, words: Tensor) -> _Read | None:
+        """How a layer reads its words; None: as torch's own LSTM does."""
+        if not isinstance(lstm, nn.LSTM):
+            return read_words
+        if not self.training:
+            return None
+        drops = self.recurrent_dropout > 0.0
+        kernel = find_kernel(words) if drops or self.width <= 2 * _FASTER_UP_TO else None
+        return kernel or (read_words if drops else None)
 
 
 def _weights(lstm: nn.Module) -> tuple[Tensor, Tensor, Tensor]:

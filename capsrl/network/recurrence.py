@@ -23,18 +23,19 @@ _UNITS = 64  # a block computes this many units at a time
 _WARPS = 4  # of a block
 
 
-def scan(given: Tensor, of_state: Tensor, kept: Tensor) -> Tensor:
+def scan(of_words: Tensor, of_state: Tensor, bias: Tensor, kept: Tensor) -> Tensor:
     """The states of both directions; as `read_words` in encoder.py, without a highway.
 
-    given     2 B T 4H  what the words give to the gates
-    of_state  2 4H H    what a state gives to them
+    of_words  2 B T 4H  what the words give to the gates
+    of_state  2 4H H    what a state gives to them, and bias 2 4H
     kept      2 B H     factors on the state that a word passes on to the next one
     ->        2 B T H
     """
     n_rows, width = kept.shape[1:]
     rows, units = -n_rows % _ROWS, -width % _UNITS
-    # Without biases, units that are not there stay 0.
-    given = functional.pad(given.unflatten(-1, (4, width)), (0, units, 0, 0, 0, 0, 0, rows))
+    given = (of_words + bias[:, None, None]).to(of_words.dtype).unflatten(-1, (4, width))
+    # What is added has no bias: units that are not there stay 0.
+    given = functional.pad(given, (0, units, 0, 0, 0, 0, 0, rows))
     weights = of_state.to(given.dtype).unflatten(1, (4, width))
     weights = functional.pad(weights, (0, units, 0, units))
     kept = functional.pad(kept, (0, units, 0, rows))
@@ -46,9 +47,9 @@ def scan(given: Tensor, of_state: Tensor, kept: Tensor) -> Tensor:
 @functools.cache
 def can_start(device: torch.device) -> bool:
     """Whether kernels start: to compile them Triton needs a C compiler and Python's headers."""
-    given = torch.zeros(2, 1, 1, 4, dtype=torch.bfloat16, device=device)
+    word = torch.zeros(2, 1, 1, 4, dtype=torch.bfloat16, device=device)
     try:
-        scan(given, given[:, 0, 0, :, None], given[:, 0, :, :1].float())
+        scan(word, word[:, 0, 0, :, None], word[:, 0, 0], word[:, 0, :, :1].float())
     except Exception as error:
         warnings.warn(f"an LSTM is trained without its kernel: {error}", stacklevel=2)
         return False
