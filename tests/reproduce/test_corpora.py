@@ -8,7 +8,7 @@ from reproduce.results import Measured
 
 pytest.importorskip("scipy")
 
-from reproduce.corpora import gains, gains_by_language, group_runs, scores
+from reproduce.corpora import average_gain, gains, gains_by_language, group_runs, scores
 from tests.helpers.synthetic_runs import full_plan, run, scored
 
 
@@ -146,3 +146,20 @@ def test_sizes_are_cells_by_number_of_sentences():
     )
     assert list(corpus.sizes) == ["1,000", "2,500", "all"]
     assert [cell.axes for cell in corpus.full_cells] == ["", "rate=1"]
+
+
+def test_the_average_gain_is_over_settings_with_all_sentences():
+    best = {"": 1530, "rate": 1560, "sentences": 1800}  # the last one is not among them
+    runs = [
+        scored(variant, seed, right + 30 * seed, axes={axis: "10"} if axis else {})
+        for axis, most in best.items()
+        for variant, right in (("baseline", 1500), ("capsule+global", most))
+        for seed in (1, 2)
+    ]
+    [corpus] = group_runs(runs)
+    found = average_gain(corpus, "", "test", "F1")
+    # F1 is a thirtieth of these numbers. Deviations of 1 / sqrt(2): 4 means, each off by 1 / 2;
+    # half of the sum of 2 gains, 4 degrees of freedom.
+    assert found.mean == pytest.approx((1 + 2) / 2)
+    assert found.half == pytest.approx(2.7764 * 1 / 2, abs=1e-4)
+    assert average_gain(corpus.full_cells[0], "", "test", "F1") is None
