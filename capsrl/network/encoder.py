@@ -27,7 +27,7 @@ def variational_dropout(states: Tensor, rate: float, *, training: bool) -> Tenso
     if not training or rate == 0.0:
         return states
     keep_probs = states.new_full((states.shape[0], 1, states.shape[2]), 1 - rate)
-    return states * torch.bernoulli(keep_probs) / (1 - rate)
+    return states * (torch.bernoulli(keep_probs) / (1 - rate))
 
 
 class HighwayLSTM(nn.Module):

@@ -98,26 +98,42 @@ def rate_factor(
 
 
 class Gradient:
-    """All gradients as one vector, of which every parameter's `.grad` is a view.
+    """All gradients as one vector, of which every parameter's `.grad` is a view once gathered.
 
-    One call clears, sums over processes or clips all of them. A parameter that a batch does not
-    use has a gradient of 0 instead of None, so a step does not depend on how a batch is split
-    between processes.
+    One call sums them over processes or clips all of them. A parameter that a batch does not use
+    has a gradient of 0 instead of None, so a step does not depend on how a batch is split between
+    processes.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter]) -> None:
         self._weights = list(parameters)
         like, sizes = self._weights[0], [weight.numel() for weight in self._weights]
         self.flat = torch.zeros(sum(sizes), dtype=like.dtype, device=like.device)
-        for weight, view in zip(self._weights, torch.split(self.flat, sizes), strict=True):
-            weight.grad = view.view_as(weight)
+        parts = torch.split(self.flat, sizes)
+        self._views = [
+            part.view_as(weight) for part, weight in zip(parts, self._weights, strict=True)
+        ]
 
     def clear(self) -> None:
-        """Set all gradients to 0."""
-        first = self._weights[0].grad
-        # Moving a network to another device gives its weights gradients of their own.
-        assert first is not None and first.data_ptr() == self.flat.data_ptr(), "network was moved"
-        self.flat.zero_()
+        """Forget the gradients, so that a backward pass need not add to them."""
+        for weight in self._weights:
+            weight.grad = None
+
+    def gather(self) -> None:
+        """Copy the gradients of a backward pass to the vector, in a few calls for all of them."""
+        assert self._weights[0].device == self.flat.device, "network was moved"
+        pairs = [
+            (view, weight.grad) for view, weight in zip(self._views, self._weights, strict=True)
+        ]
+        unused = [view for view, gradient in pairs if gradient is None]
+        used = [(view, gradient) for view, gradient in pairs if gradient is not None]
+        # torch documents the `_foreach_` functions in spite of their underscore.
+        if unused:
+            torch._foreach_zero_(unused)
+        if used:
+            torch._foreach_copy_(*map(list, zip(*used, strict=True)))
+        for view, weight in zip(self._views, self._weights, strict=True):
+            weight.grad = view
 
     def norm(self) -> Tensor:
         """Compute the norm of the gradient, on the device."""
@@ -132,11 +148,10 @@ class Gradient:
         norm = self.norm()
         if each:
             # `clip_grad_norm_` for each parameter gives the same numbers, but takes 8 ms more for
-            # 180 of them. torch documents the `_foreach_` functions in spite of their underscore.
-            gradients = [weight.grad for weight in self._weights if weight.grad is not None]
-            norms = torch.stack(torch._foreach_norm(gradients))
+            # 180 of them.
+            norms = torch.stack(torch._foreach_norm(self._views))
             factors = (max_norm / (norms + 1e-6)).clamp(max=1.0)
-            torch._foreach_mul_(gradients, factors.unbind())
+            torch._foreach_mul_(self._views, factors.unbind())
         else:
             self.flat.mul_((max_norm / (norm + 1e-6)).clamp(max=1.0))
         return norm

@@ -86,6 +86,7 @@ class Trainer:
         self._gradient.clear()
         self._sums[:, -1] += 1
         self._backward(None if batch is None else batch.to(self._processes.device))
+        self._gradient.gather()
         self._processes.sum(self._gradient.flat)
         norm = self._gradient.norm()
         self._norm = torch.maximum(self._norm, norm)

@@ -7,11 +7,12 @@ which takes seconds at start-up. The weights of a Hugging Face `BertModel` load 
 
 import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -87,6 +88,45 @@ class BertLayer(nn.Module):
         inner = functional.dropout(inner, self.dropout, self.training)
         normed: Tensor = self.norm(hidden + inner)
         return normed
+
+
+class _Cast(torch.autograd.Function):
+    """Cast tensors to another type, and their gradients back, in a few kernels for all of them."""
+
+    @staticmethod
+    def forward(ctx: Any, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:
+        ctx.dtype = tensors[0].dtype
+        return _cast(tensors, dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        return None, *_cast(gradients, ctx.dtype)
+
+
+def _cast(tensors: Sequence[Tensor], dtype: torch.dtype) -> tuple[Tensor, ...]:
+    cast = [torch.empty_like(tensor, dtype=dtype) for tensor in tensors]
+    torch._foreach_copy_(cast, list(tensors))
+    return tuple(cast)
+
+
+def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
+    """The weights of linear layers by name, in the type of autocast.
+
+    Autocast would start a kernel for each of them, and another one for its gradient. Empty where
+    autocast is off.
+    """
+    weights = {
+        f"{name}.{part}": weight
+        for name, module in encoder.named_modules()
+        if isinstance(module, nn.Linear)
+        for part, weight in module.named_parameters()
+    }
+    device = next(iter(weights.values())).device.type
+    if not torch.is_autocast_enabled(device):
+        return {}
+    cast = _Cast.apply(torch.get_autocast_dtype(device), *weights.values())
+    return dict(zip(weights, cast, strict=True))
 
 
 _HUGGING_FACE_NAMES = {

@@ -106,7 +106,7 @@ class LayerMix(nn.Module):
 
     def forward(self, layers: Sequence[Tensor]) -> Tensor:
         """Mix tensors of one shape into one of that shape."""
-        shares = self.weights.softmax(0)
-        return self.gamma * torch.stack(
-            [share * layer for share, layer in zip(shares, layers, strict=True)]
-        ).sum(0)
+        stacked = torch.stack(list(layers))  # L ... E
+        shares = self.gamma * self.weights.softmax(0)
+        # Not a matrix product, which autocast would compute in bf16.
+        return (stacked * shares.view(-1, *[1] * (stacked.dim() - 1))).sum(0)

@@ -14,9 +14,10 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.func import functional_call
 from torch.nn import functional
 
-from capsrl.network.embeddings.bert import Bert
+from capsrl.network.embeddings.bert import Bert, cast_weights
 from capsrl.network.embeddings.frozen import LayerMix, StateCache, collate_cached
 from capsrl.network.embeddings.pretrained import common_names, find_folder, is_causal, make_encoder
 from capsrl.network.embeddings.source import Inputs, WordSource
@@ -124,7 +125,10 @@ class Transformer(WordSource[Subwords]):
         subwords, mask, types = inputs["subwords"], inputs["mask"], inputs["types"]
         with torch.set_grad_enabled(self.fine_tune and torch.is_grad_enabled()):
             if isinstance(self.encoder, Bert):
-                states = self.encoder(subwords, mask, types)
+                weights = cast_weights(self.encoder) if self.encoder.training else {}
+                states = functional_call(
+                    self.encoder, weights, (subwords, mask, types), tie_weights=False
+                )
             else:
                 states = self._hidden_states(subwords, mask, types)
         if self.mix is None:
