@@ -74,6 +74,8 @@ class Trainer:
         # epoch.
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
         self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
+        on_gpu = processes.device.type == "cuda"
+        self._done = torch.cuda.Event(blocking=True) if on_gpu else None  # the step before
 
     def train_on(
         self, batch: Batch | None, factor: float, number: int, *, warming_up: bool = False
@@ -99,6 +101,10 @@ class Trainer:
         self._optimizer.step()
         if self._average is not None:
             self._average.update(number)
+        if self._done is not None:
+            # A host that is too far ahead of the GPU would spin, which other runs pay for.
+            self._done.synchronize()
+            self._done.record()
 
     def _backward(self, batch: Batch | None) -> None:
         # All processes must take part in the sum, even one without sentences.
