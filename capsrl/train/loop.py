@@ -44,7 +44,7 @@ from capsrl.train.soft_labels import SoftCorpus
 from capsrl.train.start import build_network
 from capsrl.train.trainer import make_trainer
 
-LOG_EVERY = 50  # steps; the only times, besides checkpoints, when the host waits for a GPU
+LOG_EVERY = 50  # steps; then, and for checkpoints, the host waits until a GPU is done
 
 
 @dataclass(frozen=True)

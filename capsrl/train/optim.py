@@ -1,6 +1,6 @@
 """Parameter groups, learning rates, gradient clipping, spikes and moving average of the weights.
 
-Everything here works in place on the device and never waits for it.
+Everything here works in place on the device, without waiting for it.
 """
 
 import math
@@ -122,16 +122,18 @@ class Gradient:
     def gather(self) -> None:
         """Copy the gradients of a backward pass to the vector, in a few calls for all of them."""
         assert self._weights[0].device == self.flat.device, "network was moved"
-        pairs = [
-            (view, weight.grad) for view, weight in zip(self._views, self._weights, strict=True)
-        ]
-        unused = [view for view, gradient in pairs if gradient is None]
-        used = [(view, gradient) for view, gradient in pairs if gradient is not None]
+        unused, views, gradients = [], [], []
+        for view, weight in zip(self._views, self._weights, strict=True):
+            if weight.grad is None:
+                unused.append(view)
+            else:
+                views.append(view)
+                gradients.append(weight.grad)
         # torch documents the `_foreach_` functions in spite of their underscore.
         if unused:
             torch._foreach_zero_(unused)
-        if used:
-            torch._foreach_copy_(*map(list, zip(*used, strict=True)))
+        if gradients:
+            torch._foreach_copy_(views, gradients)
         for view, weight in zip(self._views, self._weights, strict=True):
             weight.grad = view
 

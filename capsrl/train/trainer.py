@@ -35,7 +35,7 @@ TERMS = tuple(field.name for field in fields(Losses))
 class Trainer:
     """A network with its optimizer, gradient, moving average and the sums of its losses.
 
-    Training never waits for a GPU; `losses` does.
+    Training is at most one step ahead of a GPU; `losses` waits for it.
 
     network     on the device of the process
     optimizer   of its trained parameters, with `base_rate` in every group
@@ -74,8 +74,9 @@ class Trainer:
         # epoch.
         self._sums = torch.zeros(2, len(TERMS) + 1, device=processes.device)
         self._norm = torch.zeros((), device=processes.device)  # maximum since the last log line
-        on_gpu = processes.device.type == "cuda"
-        self._done = torch.cuda.Event(blocking=True) if on_gpu else None  # the step before
+        self._done: torch.cuda.Event | None = None  # when the step before was
+        if processes.device.type == "cuda":
+            self._done = torch.cuda.Event(blocking=True)  # type: ignore[no-untyped-call]
 
     def train_on(
         self, batch: Batch | None, factor: float, number: int, *, warming_up: bool = False
@@ -102,7 +103,7 @@ class Trainer:
         if self._average is not None:
             self._average.update(number)
         if self._done is not None:
-            # A host that is too far ahead of the GPU would spin, which other runs pay for.
+            # A host that is far ahead of the GPU spins, at the cost of other trainings.
             self._done.synchronize()
             self._done.record()
 

@@ -94,13 +94,13 @@ class _Cast(torch.autograd.Function):
     """Cast tensors to another type, and their gradients back, in a few kernels for all of them."""
 
     @staticmethod
-    def forward(ctx: Any, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
         ctx.dtype = tensors[0].dtype
         return _cast(tensors, dtype)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         return None, *_cast(gradients, ctx.dtype)
 
 
@@ -125,7 +125,8 @@ def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
     device = next(iter(weights.values())).device.type
     if not torch.is_autocast_enabled(device):
         return {}
-    cast = _Cast.apply(torch.get_autocast_dtype(device), *weights.values())
+    dtype = torch.get_autocast_dtype(device)
+    cast = _Cast.apply(dtype, *weights.values())  # type: ignore[no-untyped-call]
     return dict(zip(weights, cast, strict=True))
 
 

@@ -3,10 +3,11 @@ import json
 import pytest
 import torch
 from safetensors.torch import load_file
+from torch.func import functional_call
 from torch.testing import assert_close
 from transformers import AutoModel
 
-from capsrl.network.embeddings.bert import Bert, rename_weights
+from capsrl.network.embeddings.bert import Bert, cast_weights, rename_weights
 from capsrl.network.embeddings.transformer import Transformer
 from capsrl.sentence import Sentence
 from tests.helpers.tiny_networks import write_encoder
@@ -111,3 +112,23 @@ def test_published_encoder_equals_transformers(shared):
             firsts = [tokens.word_ids.index(word) for word in range(len(s.words))]
             expected = theirs(input_ids=torch.tensor([tokens.ids])).last_hidden_state[0, firsts]
             assert_close(ours[row, : len(s.words)], expected, atol=1e-4, rtol=1e-4)
+
+
+def test_weights_cast_together_train_as_those_that_autocast_casts(folder, theirs):
+    subwords, types = inputs()
+    ours = load(folder)
+
+    def step(*, together):
+        ours.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16):
+            weights = cast_weights(ours) if together else {}
+            states = functional_call(ours, weights, (subwords, MASK, types))
+        states[-1].float()[MASK].square().sum().backward()
+        return [states[-1], *(weight.grad.clone() for weight in ours.parameters())]
+
+    assert cast_weights(ours) == {}  # without autocast
+    with torch.autocast("cpu", torch.bfloat16):
+        assert {weight.dtype for weight in cast_weights(ours).values()} == {torch.bfloat16}
+    for cast, expected in zip(step(together=True), step(together=False), strict=True):
+        assert cast.dtype == expected.dtype
+        assert_close(cast, expected, rtol=0, atol=0)
