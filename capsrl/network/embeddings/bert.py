@@ -7,12 +7,11 @@ which takes seconds at start-up. The weights of a Hugging Face `BertModel` load 
 
 import contextlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd.function import once_differentiable
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
@@ -90,31 +89,10 @@ class BertLayer(nn.Module):
         return normed
 
 
-class _Cast(torch.autograd.Function):
-    """Cast tensors to another type, and their gradients back, in a few kernels for all of them."""
-
-    @staticmethod
-    def forward(ctx: Any, dtype: torch.dtype, *tensors: Tensor) -> tuple[Tensor, ...]:  # noqa: ANN401
-        ctx.dtype = tensors[0].dtype
-        return _cast(tensors, dtype)
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
-        return None, *_cast(gradients, ctx.dtype)
-
-
-def _cast(tensors: Sequence[Tensor], dtype: torch.dtype) -> tuple[Tensor, ...]:
-    cast = [torch.empty_like(tensor, dtype=dtype) for tensor in tensors]
-    torch._foreach_copy_(cast, list(tensors))
-    return tuple(cast)
-
-
 def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
-    """The weights of linear layers by name, in the type of autocast.
+    """The weights of linear layers by name, in the type of autocast; empty where that is off.
 
-    Autocast would start a kernel for each of them, and another one for its gradient. Empty where
-    autocast is off.
+    They are cast as one tensor: autocast would start two kernels for each of them in every step.
     """
     weights = {
         f"{name}.{part}": weight
@@ -122,12 +100,16 @@ def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
         if isinstance(module, nn.Linear)
         for part, weight in module.named_parameters()
     }
-    device = next(iter(weights.values())).device.type
+    device = next(encoder.parameters()).device.type
     if not torch.is_autocast_enabled(device):
         return {}
-    dtype = torch.get_autocast_dtype(device)
-    cast = _Cast.apply(dtype, *weights.values())  # type: ignore[no-untyped-call]
-    return dict(zip(weights, cast, strict=True))
+    joined = torch.cat([weight.flatten() for weight in weights.values()])
+    cast = joined.to(torch.get_autocast_dtype(device))
+    parts = torch.split(cast, [weight.numel() for weight in weights.values()])
+    return {
+        name: part.view_as(weight)
+        for (name, weight), part in zip(weights.items(), parts, strict=True)
+    }
 
 
 _HUGGING_FACE_NAMES = {
