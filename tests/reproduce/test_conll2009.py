@@ -130,6 +130,22 @@ def test_every_table_and_figure_of_english_by_its_own_command(make, checkout, wh
         check(runs)
 
 
+def test_the_plan_with_the_settings_of_the_authors(checkout):
+    plan = "plans/conll2009-authors.toml"
+    assert len(reproduce(checkout, "run", plan, "--dry-run").splitlines()) == 4 * 3
+    for run in read_plan(checkout / plan):
+        recipe = run.recipe
+        assert recipe.model.encoder.highway and recipe.loss.gumbel
+        assert (recipe.model.embeddings.tags, recipe.model.capsules.rank) == (64, 100)
+        assert (recipe.train.learning_rate, recipe.loss.l2_on) == (4e-4, "mix")
+    changes = [argument for change in SMALL for argument in ("--set", change)]
+    options = ["--only", "table3", "--seeds", "1", "--device", "cpu", "--jobs", "2", *changes]
+    reproduce(checkout, "run", plan, *options)
+    results = checkout / "runs" / "conll2009-authors"
+    assert MADE["table3"] in (results / "table3.md").read_text(encoding="utf-8")
+    check(read_results(results))
+
+
 @pytest.mark.slow
 def test_table_1(make):
     rows = [line.split(" | ")[:2] for line in make("table1").splitlines() if line[:1] == "|"]
