@@ -105,7 +105,7 @@ class Trainer:
         if self._done is not None:
             # A host that is far ahead of the GPU spins, at the cost of other trainings.
             self._done.synchronize()
-            self._done.record()
+            self._done.record(torch.cuda.current_stream(self._processes.device))
 
     def _backward(self, batch: Batch | None) -> None:
         # All processes must take part in the sum, even one without sentences.
