@@ -122,18 +122,11 @@ class Gradient:
     def gather(self) -> None:
         """Copy the gradients of a backward pass to the vector, in a few calls for all of them."""
         assert self._weights[0].device == self.flat.device, "network was moved"
-        unused, views, gradients = [], [], []
-        for view, weight in zip(self._views, self._weights, strict=True):
-            if weight.grad is None:
-                unused.append(view)
-            else:
-                views.append(view)
-                gradients.append(weight.grad)
         # torch documents the `_foreach_` functions in spite of their underscore.
-        if unused:
-            torch._foreach_zero_(unused)
-        if gradients:
-            torch._foreach_copy_(views, gradients)
+        torch._foreach_copy_(
+            self._views,
+            [torch.zeros_like(w) if w.grad is None else w.grad for w in self._weights],
+        )
         for view, weight in zip(self._views, self._weights, strict=True):
             weight.grad = view
 
