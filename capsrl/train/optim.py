@@ -120,7 +120,7 @@ class Gradient:
             weight.grad = None
 
     def gather(self) -> None:
-        """Copy the gradients of a backward pass to the vector, in a few calls for all of them."""
+        """Copy the gradients of a backward pass to the vector; for a moment both are in memory."""
         assert self._weights[0].device == self.flat.device, "network was moved"
         # torch documents the `_foreach_` functions in spite of their underscore.
         torch._foreach_copy_(

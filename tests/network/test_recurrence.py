@@ -6,7 +6,13 @@ import torch
 from capsrl.network import encoder
 from capsrl.network.encoder import BiLSTM
 
-SHAPES = [(1, 1, 3), (19, 7, 70), (50, 23, 500), (130, 4, 64)]  # sentences, words, units
+SHAPES = [
+    (1, 1, 3),
+    (19, 7, 70),
+    (19, 7, 150),
+    (50, 23, 500),
+    (130, 4, 64),
+]  # sentences, words, units
 
 
 def train_on(lstm, words, mask, gradient, *, bf16):

@@ -90,7 +90,7 @@ class BertLayer(nn.Module):
 
 
 def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
-    """The weights of linear layers by name, in the type of autocast; empty where that is off.
+    """The weights of linear layers by name, in the type of autocast.
 
     They are cast as one tensor: autocast would start two kernels for each of them in every step.
     """
@@ -100,11 +100,8 @@ def cast_weights(encoder: nn.Module) -> dict[str, Tensor]:
         if isinstance(module, nn.Linear)
         for part, weight in module.named_parameters()
     }
-    device = next(encoder.parameters()).device.type
-    if not torch.is_autocast_enabled(device):
-        return {}
     joined = torch.cat([weight.flatten() for weight in weights.values()])
-    cast = joined.to(torch.get_autocast_dtype(device))
+    cast = joined.to(torch.get_autocast_dtype(joined.device.type))
     parts = torch.split(cast, [weight.numel() for weight in weights.values()])
     return {
         name: part.view_as(weight)

@@ -125,10 +125,12 @@ class Transformer(WordSource[Subwords]):
         subwords, mask, types = inputs["subwords"], inputs["mask"], inputs["types"]
         with torch.set_grad_enabled(self.fine_tune and torch.is_grad_enabled()):
             if isinstance(self.encoder, Bert):
-                weights = cast_weights(self.encoder) if self.encoder.training else {}
-                states = functional_call(
-                    self.encoder, weights, (subwords, mask, types), tie_weights=False
-                )
+                given = (subwords, mask, types)
+                if self.encoder.training and torch.is_autocast_enabled(subwords.device.type):
+                    weights = cast_weights(self.encoder)
+                    states = functional_call(self.encoder, weights, given, tie_weights=False)
+                else:
+                    states = self.encoder(*given)
             else:
                 states = self._hidden_states(subwords, mask, types)
         if self.mix is None:

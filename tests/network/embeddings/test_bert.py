@@ -126,9 +126,31 @@ def test_weights_cast_together_train_as_those_that_autocast_casts(folder, theirs
         states[-1].float()[MASK].square().sum().backward()
         return [states[-1], *(weight.grad.clone() for weight in ours.parameters())]
 
-    assert cast_weights(ours) == {}  # without autocast
-    with torch.autocast("cpu", torch.bfloat16):
-        assert {weight.dtype for weight in cast_weights(ours).values()} == {torch.bfloat16}
     for cast, expected in zip(step(together=True), step(together=False), strict=True):
         assert cast.dtype == expected.dtype
         assert_close(cast, expected, rtol=0, atol=0)
+
+
+def test_all_weights_of_linear_layers_are_cast(folder, theirs):
+    ours = load(folder)
+    with torch.autocast("cpu", torch.bfloat16):
+        cast = cast_weights(ours)
+    linear = [name for name, module in ours.named_modules() if isinstance(module, torch.nn.Linear)]
+    assert set(cast) == {f"{name}.{part}" for name in linear for part in ("weight", "bias")}
+    for name, weight in ours.named_parameters():
+        assert name not in cast or torch.equal(cast[name], weight.bfloat16())
+
+
+def test_weights_are_cast_in_training_with_autocast_alone(folder, theirs, monkeypatch):
+    source = Transformer(folder, fine_tune=True)
+    item = source.index(Sentence(("a", "word")))
+    calls = []
+    monkeypatch.setattr(
+        "capsrl.network.embeddings.transformer.cast_weights",
+        lambda encoder: calls.append(encoder) or cast_weights(encoder),
+    )
+    for training, autocast in ((True, False), (False, True), (True, True)):
+        source.train(training)
+        with torch.autocast("cpu", torch.bfloat16, enabled=autocast):
+            source(source.collate([item])).sum().backward()
+        assert bool(calls) == (training and autocast)
