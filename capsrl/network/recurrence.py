@@ -67,7 +67,7 @@ class _Scan(torch.autograd.Function):
         states = gates.new_empty(2, n_rows, n_words, width)
         _read_forward[n_rows // _ROWS, 2](
             given, weights, kept, gates, memory, passed, states,
-            n_words, width, _ROWS, 64, **_tiles(width),
+            n_words, width, _ROWS, **_tiles(width, read=64),
         )  # fmt: skip
         ctx.save_for_backward(weights, kept, gates, memory, passed)
         return states
@@ -82,18 +82,21 @@ class _Scan(torch.autograd.Function):
         of_memory = torch.zeros_like(kept)
         _read_backward[n_rows // _ROWS, 2](
             of_states[0].contiguous(), weights, kept, gates, memory, of_gates, of_memory,
-            n_words, width, _ROWS, 64 if width % 128 else 256, **_tiles(width),
+            n_words, width, _ROWS, **_tiles(width, read=256),
         )  # fmt: skip
         of_given = of_gates[:, :, :n_words]
         of_weights = torch.einsum("dbtgh,dbtk->dghk", of_given, passed[:, :, :n_words])
         return of_given, of_weights, None
 
 
-def _tiles(width: int) -> dict[str, int]:
-    """Units that a block computes at a time, and how; the first was the fastest with 500 units."""
+def _tiles(width: int, read: int) -> dict[str, int]:
+    """Units that a block computes at a time, and how; the first was the fastest with 500 units.
+
+    read  numbers of a sum that it reads at a time there
+    """
     if width % 128 == 0:
-        return {"UNITS": 128, "num_warps": 8, "num_stages": 2}
-    return {"UNITS": 64, "num_warps": 4, "num_stages": 3}
+        return {"READ": read, "UNITS": 128, "num_warps": 8, "num_stages": 2}
+    return {"READ": 64, "UNITS": 64, "num_warps": 4, "num_stages": 3}
 
 
 @triton.jit
@@ -106,7 +109,7 @@ def _read_forward(
     given, weights, kept, gates, memory, passed, states,
     n_words, H: tl.constexpr, ROWS: tl.constexpr, READ: tl.constexpr, UNITS: tl.constexpr,
 ):  # fmt: skip
-    """Arguments as in _Scan.forward; i, f, g and o are the gates; READ numbers at a time."""
+    """Arguments as in _Scan.forward; i, f, g and o are the gates."""
     side = tl.program_id(1).to(tl.int64)  # and with it all offsets
     row = side * tl.num_programs(0) * ROWS + tl.program_id(0) * ROWS + tl.arange(0, ROWS)[:, None]
     unit, read = tl.arange(0, UNITS), tl.arange(0, READ)
